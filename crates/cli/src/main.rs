@@ -1,0 +1,2 @@
+//! The command `wimble`.
+fn main() {}

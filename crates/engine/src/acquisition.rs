@@ -1,0 +1,34 @@
+//! What a batch rule maximises or samples from: the log density of the batch target p̂_t, up to a constant.
+//!
+//! The log scale is used end to end: a classifier's probability may be far below the smallest f64.
+
+use crate::points::Points;
+
+/// A function over the unit cube that says how promising a point is.
+pub trait Acquisition: Sync {
+    /// Coordinates of a point.
+    fn dim(&self) -> usize;
+
+    /// log p̂_t(x) up to a constant. Finite for every point of the cube.
+    fn value(&self, x: &[f64]) -> f64;
+
+    /// The value at each of `points`.
+    fn values(&self, points: &Points, values: &mut [f64]) {
+        for (x, value) in points.rows().zip(values) {
+            *value = self.value(x);
+        }
+    }
+}
+
+/// An acquisition with a gradient with respect to the point: what SVGD and multi-start ascent need.
+pub trait SmoothAcquisition: Acquisition {
+    /// The value at x; ∇ₓ log p̂_t(x) goes to `gradient`.
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64;
+
+    /// Values and gradients at each of `points`.
+    fn values_and_gradients(&self, points: &Points, values: &mut [f64], gradients: &mut Points) {
+        for ((x, value), gradient) in points.rows().zip(values).zip(gradients.rows_mut()) {
+            *value = self.value_and_gradient(x, gradient);
+        }
+    }
+}

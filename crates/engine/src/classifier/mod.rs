@@ -1,0 +1,119 @@
+//! Classifiers π̂_t(x) ≈ p(y ≤ τ | x): settings are fitted to labels and give an immutable classifier.
+//!
+//! A classifier is read as an acquisition on one of two scales ([`Target`]); one that knows its own
+//! uncertainty also gives the upper confidence bound π_{t,δ} of equation (18), which is all that BORE++
+//! adds to BORE.
+
+pub mod least_squares;
+pub mod perceptron;
+
+use serde::{Deserialize, Serialize};
+
+use crate::acquisition::Acquisition;
+use crate::error::{Error, Result};
+use crate::labels::Labels;
+use crate::seed::Rng;
+
+/// The function of the class probability whose gradient the batch follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// log π / (1 - π): what the paper's figures were made with. It keeps its gradient where π is near 1.
+    #[default]
+    Logit,
+    /// log π: what the paper's text says, so that the batch is a sample from p̂ ∝ π.
+    LogProbability,
+}
+
+/// Settings that can be fitted to labels.
+pub trait Learner: Send + Sync {
+    /// What a fit gives.
+    type Classifier: Classifier;
+
+    /// Fits `labels`, of which there is at least one.
+    ///
+    /// `previous` is the fit to an earlier part of the same history. A learner may continue from it (warm
+    /// start) or reuse its work; one that starts anew ignores it.
+    fn fit(
+        &self,
+        labels: &Labels<'_>,
+        previous: Option<&Self::Classifier>,
+        rng: &mut Rng,
+    ) -> Result<Self::Classifier>;
+
+    /// The number of trials after which a fit is kept for the next to continue from, if the learner does so.
+    ///
+    /// The kept fits are those to the first k, 2k, 3k, … trials, whenever batches were asked for: the
+    /// suggestions stay a function of seed and history alone. `None`: every fit starts anew, or gives the
+    /// same bits whether or not it reuses the previous one.
+    fn kept_every(&self) -> Option<usize> {
+        None
+    }
+
+    /// Refuses settings that no fit could use, for points of `dim` coordinates.
+    fn check(&self, dim: usize) -> Result<()>;
+}
+
+/// A fitted, immutable classifier.
+pub trait Classifier: Send + Sync + 'static {
+    /// The classifier as an acquisition.
+    type Acquisition<'c>: Acquisition;
+
+    /// Coordinates of a point.
+    fn dim(&self) -> usize;
+
+    /// π̂_t(x), in [0, 1].
+    fn probability(&self, x: &[f64]) -> f64;
+
+    /// The classifier as an acquisition on the scale of `target`.
+    fn acquisition(&self, target: Target) -> Self::Acquisition<'_>;
+}
+
+/// How sure the upper bound of BORE++ is to lie above the true class probability.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// A fixed β: mean + β · deviation.
+    Width(f64),
+    /// β_t(δ) of Theorem 1: the bound holds at all points and rounds with probability at least 1 - δ.
+    Level {
+        /// δ, strictly between 0 and 1.
+        failure_probability: f64,
+        /// b ≥ ‖π‖ₖ, the assumed bound on the norm of the true class probability.
+        norm_bound: f64,
+    },
+}
+
+impl Default for Confidence {
+    /// β = 3, as in the paper's experiments on real data.
+    fn default() -> Self {
+        Self::Width(3.0)
+    }
+}
+
+impl Confidence {
+    /// Refuses negative widths and bounds, and probabilities outside (0, 1).
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::Width(width) if !(width >= 0.0 && width.is_finite()) => {
+                Err(Error::invalid("confidence width", width, "finite and not negative"))
+            }
+            Self::Level { failure_probability: delta, .. } if !(delta > 0.0 && delta < 1.0) => {
+                Err(Error::invalid("failure probability", delta, "strictly between 0 and 1"))
+            }
+            Self::Level { norm_bound, .. } if !(norm_bound >= 0.0 && norm_bound.is_finite()) => {
+                Err(Error::invalid("norm bound", norm_bound, "finite and not negative"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A classifier that knows its own uncertainty: what BORE++ needs.
+pub trait Uncertain: Classifier {
+    /// The upper confidence bound as an acquisition.
+    type UpperBound<'c>: Acquisition;
+
+    /// π_{t,δ} of equation (18) as an acquisition on the scale of `target`.
+    fn upper_bound(&self, confidence: Confidence, target: Target) -> Result<Self::UpperBound<'_>>;
+}

@@ -1,0 +1,124 @@
+//! The crate's one error. Every variant carries the facts: what was wrong, the value, what is allowed.
+
+/// A result with the crate's [`enum@Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What can go wrong, with the facts needed to mend it.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting or a field of the search space has a value that is not allowed.
+    #[error("{field} is {value}, but must be {allowed}")]
+    Invalid {
+        /// The setting, as the user wrote it; for a dimension, `name.field`.
+        field: String,
+        /// The value given.
+        value: String,
+        /// What would have been accepted.
+        allowed: String,
+    },
+    /// A configuration lacks a value for an active dimension.
+    #[error("the configuration has no value for `{dimension}`, which must be {allowed}")]
+    MissingValue {
+        /// The dimension without a value.
+        dimension: String,
+        /// What would have been accepted.
+        allowed: String,
+    },
+    /// A configuration has a value for a dimension that the space does not have, or that is inactive.
+    #[error("the configuration has a value for `{dimension}`, but {reason}")]
+    UnexpectedValue {
+        /// The dimension named.
+        dimension: String,
+        /// Why no value belongs there.
+        reason: String,
+    },
+    /// A finite search space has no untried configuration left.
+    #[error(
+        "the search space is exhausted: {tried} of {total} configurations are tried or pending, \
+         {requested} more were asked for; ask for fewer, or allow repeats"
+    )]
+    Exhausted {
+        /// Configurations told or pending.
+        tried: u128,
+        /// Configurations in the space.
+        total: u128,
+        /// Configurations asked for.
+        requested: usize,
+    },
+    /// A value told for a trial is NaN or infinite.
+    #[error(
+        "trial {trial} was told the value {value}, which is not finite; \
+         tell a failed or an infeasible outcome instead"
+    )]
+    NonFinite {
+        /// The trial.
+        trial: u64,
+        /// The value.
+        value: f64,
+    },
+    /// A trial was told that was never asked.
+    #[error("trial {trial} was never asked: {issued} trials were issued, numbered from 0")]
+    UnknownTrial {
+        /// The trial named.
+        trial: u64,
+        /// How many trials exist.
+        issued: u64,
+    },
+    /// A trial was told a second time.
+    #[error(
+        "trial {trial} was told already, with the outcome {outcome}; finished trials never change"
+    )]
+    AlreadyTold {
+        /// The trial.
+        trial: u64,
+        /// The outcome that stands.
+        outcome: String,
+    },
+    /// A matrix that must be positive definite is not, even with the largest jitter of the policy.
+    #[error(
+        "the kernel matrix is not positive definite: pivot {pivot} fails even with jitter {jitter:e}; \
+         use a larger ridge or shorter length scales"
+    )]
+    NotPositiveDefinite {
+        /// The index of the first pivot that is not positive.
+        pivot: usize,
+        /// The largest jitter tried.
+        jitter: f64,
+    },
+    /// A model produced NaN or infinity while it was fitted or searched.
+    #[error("{model} produced a value that is not finite while {doing}")]
+    Diverged {
+        /// The model.
+        model: &'static str,
+        /// What it was doing.
+        doing: &'static str,
+    },
+    /// What was asked needs an assumption that the user has not supplied.
+    #[error("{quantity} needs {assumption}, which was not given")]
+    MissingAssumption {
+        /// The quantity asked for.
+        quantity: &'static str,
+        /// The assumption it rests on.
+        assumption: &'static str,
+    },
+    /// Saved text could not be read back.
+    #[error("the saved {what} cannot be read: {reason}")]
+    Corrupt {
+        /// What was being read.
+        what: &'static str,
+        /// Why it is refused.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// An [`Error::Invalid`] from anything that prints.
+    pub fn invalid(
+        field: impl Into<String>,
+        value: impl std::fmt::Display,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self::Invalid { field: field.into(), value: value.to_string(), allowed: allowed.into() }
+    }
+}

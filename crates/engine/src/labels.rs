@@ -1,0 +1,206 @@
+//! From values to labels: γ → τ → z (Algorithm 1, lines 2 to 4).
+//!
+//!     τ := Φ̂⁻¹(γ),   zᵢ := 𝕀[yᵢ ≤ τ]
+//!
+//! Φ̂⁻¹(γ) is the ⌈γn⌉-th smallest of the n values, so at least one point is good whatever the ties, and
+//! all are good when all values are equal. A trial without a value did not reach τ: its label is 0, and it
+//! does not count in the quantile.
+//!
+//! Labels are computed when read, not stored: asking costs nothing that grows with history.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::history::{History, Outcome};
+use crate::ranking::Ranking;
+
+/// How the threshold τ between good and bad is set.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threshold {
+    /// The γ-quantile of the values seen so far.
+    Quantile {
+        /// γ, strictly between 0 and 1.
+        fraction: f64,
+    },
+    /// A given τ, as the theory has it.
+    Fixed {
+        /// τ, on the scale of the minimised values.
+        value: f64,
+    },
+}
+
+impl Default for Threshold {
+    /// γ = 0.25, as in all of the paper's experiments.
+    fn default() -> Self {
+        Self::Quantile { fraction: 0.25 }
+    }
+}
+
+impl Threshold {
+    /// Refuses a fraction outside (0, 1) and a value that is not finite.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::Quantile { fraction } if !(fraction > 0.0 && fraction < 1.0) => {
+                Err(Error::invalid("threshold fraction", fraction, "strictly between 0 and 1"))
+            }
+            Self::Fixed { value } if !value.is_finite() => {
+                Err(Error::invalid("threshold value", value, "finite"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// τ for the values in `ranking`; `None` if a quantile is asked of no values.
+    pub fn value(self, ranking: &Ranking) -> Option<f64> {
+        match self {
+            Self::Quantile { fraction } => {
+                let rank = (fraction * ranking.len() as f64).ceil() as usize;
+                ranking.nth(rank.saturating_sub(1))
+            }
+            Self::Fixed { value } => Some(value),
+        }
+    }
+
+    /// Labels for all of `history`; `None` if there is no value to take a quantile of.
+    pub fn label(self, history: &History) -> Option<Labels<'_>> {
+        self.label_first(history, history.len(), history.ranking())
+    }
+
+    /// Labels for the first `len` trials of `history`, whose values are those in `ranking`.
+    pub fn label_first<'h>(
+        self,
+        history: &'h History,
+        len: usize,
+        ranking: &Ranking,
+    ) -> Option<Labels<'h>> {
+        let threshold = self.value(ranking)?;
+        let good = ranking.count_at_most(threshold);
+        Some(Labels { history, len, threshold, good })
+    }
+}
+
+/// Points with labels: what a classifier is fitted to.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels<'h> {
+    history: &'h History,
+    len: usize,
+    threshold: f64,
+    good: usize,
+}
+
+impl<'h> Labels<'h> {
+    /// How many labelled points there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Coordinates of a point.
+    pub fn dim(&self) -> usize {
+        self.history.points().dim()
+    }
+
+    /// The `i`-th point.
+    pub fn point(&self, i: usize) -> &'h [f64] {
+        debug_assert!(i < self.len);
+        self.history.points().row(i)
+    }
+
+    /// The points, in order.
+    pub fn points(&self) -> impl Iterator<Item = &'h [f64]> + use<'h> {
+        self.history.points().rows().take(self.len)
+    }
+
+    /// zᵢ: whether the `i`-th value is at most τ.
+    pub fn is_good(&self, i: usize) -> bool {
+        matches!(self.history.outcomes()[i], Outcome::Value(value) if value <= self.threshold)
+    }
+
+    /// All labels as numbers, 1 for good and 0 for bad.
+    pub fn to_vec(&self) -> Vec<f64> {
+        (0..self.len).map(|i| f64::from(u8::from(self.is_good(i)))).collect()
+    }
+
+    /// How many points are good.
+    pub fn good(&self) -> usize {
+        self.good
+    }
+
+    /// τ.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn history(values: &[f64]) -> History {
+        let mut history = History::new(1);
+        for (i, &value) in values.iter().enumerate() {
+            history.push(&[i as f64], Outcome::Value(value)).unwrap();
+        }
+        history
+    }
+
+    #[test]
+    fn a_quarter_of_eight_distinct_values_is_good() {
+        let history = history(&[5.0, 1.0, 4.0, 2.0, 8.0, 7.0, 6.0, 3.0]);
+        let labels = Threshold::default().label(&history).unwrap();
+        assert_eq!(labels.threshold(), 2.0);
+        assert_eq!(labels.to_vec(), [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn constant_values_are_all_good_and_failures_all_bad() {
+        let mut history = history(&[3.0, 3.0, 3.0]);
+        history.push(&[9.0], Outcome::Infeasible).unwrap();
+        let labels = Threshold::default().label(&history).unwrap();
+        assert_eq!(labels.to_vec(), [1.0, 1.0, 1.0, 0.0]);
+        assert_eq!(labels.good(), 3);
+    }
+
+    #[test]
+    fn without_values_only_a_fixed_threshold_labels() {
+        let mut history = History::new(1);
+        history.push(&[0.0], Outcome::Failed).unwrap();
+        assert!(Threshold::default().label(&history).is_none());
+        assert_eq!(Threshold::Fixed { value: 1.0 }.label(&history).unwrap().to_vec(), [0.0]);
+    }
+
+    #[test]
+    fn fractions_outside_the_open_interval_are_refused() {
+        for fraction in [0.0, 1.0, -0.1, f64::NAN] {
+            let error = Threshold::Quantile { fraction }.check().unwrap_err();
+            assert!(error.to_string().contains("strictly between 0 and 1"), "{error}");
+        }
+        assert!(Threshold::Fixed { value: f64::NAN }.check().is_err());
+        assert!(Threshold::default().check().is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn the_quantile_is_the_order_statistic_and_leaves_a_good_point(
+            values in prop::collection::vec((-3..3_i8).prop_map(f64::from), 1..60),
+            fraction in 0.001..0.999_f64,
+        ) {
+            let history = history(&values);
+            let labels = Threshold::Quantile { fraction }.label(&history).unwrap();
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let rank = ((fraction * values.len() as f64).ceil() as usize).max(1);
+            prop_assert_eq!(labels.threshold(), sorted[rank - 1]);
+            prop_assert!(labels.good() >= rank);
+            let naive = values.iter().filter(|&&value| value <= sorted[rank - 1]).count();
+            prop_assert_eq!(labels.good(), naive);
+            prop_assert_eq!(labels.to_vec().iter().sum::<f64>() as usize, naive);
+        }
+    }
+}
