@@ -1,1 +1,95 @@
-//! Functions with known minima.
+//! Functions with known minima, for testing and comparing optimisers. The crate knows no optimiser.
+//!
+//! A [`Problem`] is a function on a box, to be minimised, with its minimum and every point known to attain
+//! it. [`problem`] finds one by name, [`names`] lists the families:
+//!
+//! ```
+//! let rosenbrock = wimble_problems::problem("rosenbrock-4")?;
+//! assert_eq!(rosenbrock.dim(), 4);
+//! assert_eq!(rosenbrock.domain()[0], (-5.0, 10.0));
+//! assert_eq!(rosenbrock.evaluate(&[1.0; 4]), rosenbrock.minimum());
+//! # Ok::<(), wimble_problems::UnknownProblem>(())
+//! ```
+//!
+//! # Design
+//! Formulas, coefficients and domains follow Surjanovic and Bingham's *Virtual Library of Simulation
+//! Experiments* (Simon Fraser University, 2013), because most tools do and figures can then be compared.
+//! Where the library differs from the original article, the module of the function says so. Minima and
+//! minimisers are given to full precision, so that a regret can be followed down to rounding; formulas are
+//! rearranged where the printed form loses digits near the minimum.
+
+mod catalogue;
+
+pub mod ackley;
+pub mod branin;
+pub mod camel;
+pub mod goldstein_price;
+pub mod griewank;
+pub mod hartmann;
+pub mod levy;
+pub mod michalewicz;
+pub mod rastrigin;
+pub mod rosenbrock;
+pub mod shekel;
+pub mod styblinski_tang;
+
+pub use ackley::Ackley;
+pub use branin::Branin;
+pub use camel::Camel;
+pub use catalogue::{Family, MAX_DIM, Suffix, UnknownProblem, names, problem};
+pub use goldstein_price::GoldsteinPrice;
+pub use griewank::Griewank;
+pub use hartmann::{Hartmann3, Hartmann6};
+pub use levy::Levy;
+pub use michalewicz::Michalewicz;
+pub use rastrigin::Rastrigin;
+pub use rosenbrock::Rosenbrock;
+pub use shekel::Shekel;
+pub use styblinski_tang::StyblinskiTang;
+
+/// A function on a box, to be minimised, whose minimum is known.
+pub trait Problem: std::fmt::Debug + Send + Sync {
+    /// The name that [`problem`] finds it by, such as `rosenbrock-4`.
+    fn name(&self) -> String;
+
+    /// The name for headings and plots, such as `Rosenbrock 4D`.
+    fn title(&self) -> String;
+
+    /// The least and the greatest value of each coordinate.
+    fn domain(&self) -> &[(f64, f64)];
+
+    /// How many coordinates a point has.
+    fn dim(&self) -> usize {
+        self.domain().len()
+    }
+
+    /// The value at `x`. Outside the domain the formula still holds.
+    ///
+    /// # Panics
+    /// If `x` does not have [`dim`](Self::dim) coordinates.
+    fn evaluate(&self, x: &[f64]) -> f64;
+
+    /// The least value on the domain.
+    fn minimum(&self) -> f64;
+
+    /// Every point of the domain known to attain the minimum; never empty.
+    fn minimisers(&self) -> Vec<Vec<f64>>;
+}
+
+/// A box whose `dim` sides are all alike.
+fn cube(dim: usize, low: f64, high: f64) -> Vec<(f64, f64)> {
+    vec![(low, high); dim]
+}
+
+/// `x` as an array of the dimension that `problem` has.
+#[track_caller]
+fn coordinates<'x, const DIM: usize>(problem: &str, x: &'x [f64]) -> &'x [f64; DIM] {
+    assert_length(problem, DIM, x);
+    x.first_chunk().expect("the length was checked")
+}
+
+/// Refuses a point of the wrong dimension: a shorter or longer sum would be a plausible wrong number.
+#[track_caller]
+fn assert_length(problem: &str, dim: usize, x: &[f64]) {
+    assert!(x.len() == dim, "{problem} needs {dim} coordinates, but the point has {}", x.len());
+}

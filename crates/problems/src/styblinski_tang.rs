@@ -1,0 +1,84 @@
+//! Styblinski and Tang's function: a quartic with two wells in every variable.
+//!
+//! ```text
+//! f(x) = ½ Σ_i x_i⁴ - 16 x_i² + 5 x_i
+//! ```
+//!
+//! Domain: [-5, 5]^d.
+//! Minimum: -39.166165... d, at x_i = -2.903534... in every variable, the least root of
+//! 4x³ - 32x + 5 = 0. There are 2^d local minima.
+//!
+//! Source: M. A. Styblinski and T.-S. Tang, "Experiments in nonconvex optimization: stochastic approximation
+//! with function smoothing and simulated annealing", *Neural Networks* 3, 1990; Surjanovic and Bingham,
+//! "Styblinski-Tang function".
+
+use crate::{Problem, assert_length, cube};
+
+/// The least root of 4x³ - 32x + 5, rounded from 50 digits.
+const ROOT: f64 = -2.903534027771177;
+/// One term at the root.
+const TERM_MINIMUM: f64 = -39.16616570377141;
+
+/// Styblinski and Tang's function.
+#[derive(Debug, Clone)]
+pub struct StyblinskiTang {
+    domain: Vec<(f64, f64)>,
+}
+
+impl StyblinskiTang {
+    /// Styblinski and Tang's function of `dim` variables.
+    ///
+    /// # Panics
+    /// If `dim` is 0.
+    pub fn new(dim: usize) -> Self {
+        assert!(dim >= 1, "Styblinski and Tang's function needs at least 1 variable");
+        Self { domain: cube(dim, -5.0, 5.0) }
+    }
+}
+
+impl Problem for StyblinskiTang {
+    fn name(&self) -> String {
+        format!("styblinski-tang-{}", self.dim())
+    }
+
+    fn title(&self) -> String {
+        format!("Styblinski-Tang {}D", self.dim())
+    }
+
+    fn domain(&self) -> &[(f64, f64)] {
+        &self.domain
+    }
+
+    fn evaluate(&self, x: &[f64]) -> f64 {
+        assert_length("styblinski-tang", self.dim(), x);
+        0.5 * x.iter().map(|&x| ((x * x - 16.0) * x + 5.0) * x).sum::<f64>()
+    }
+
+    fn minimum(&self) -> f64 {
+        TERM_MINIMUM * self.dim() as f64
+    }
+
+    fn minimisers(&self) -> Vec<Vec<f64>> {
+        vec![vec![ROOT; self.dim()]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_by_hand() {
+        assert_eq!(StyblinskiTang::new(4).evaluate(&[0.0; 4]), 0.0);
+        // ½ [(1 - 16 + 5) + (16 - 64 - 10) + (625 - 400 + 25)].
+        assert_eq!(StyblinskiTang::new(3).evaluate(&[1.0, -2.0, 5.0]), 91.0);
+    }
+
+    #[test]
+    fn the_root_is_the_nearest_double() {
+        let derivative = |x: f64| (4.0 * x * x - 32.0) * x + 5.0;
+        let slope = 12.0 * ROOT * ROOT - 32.0;
+        // A Newton step from the stored root moves it by rounding only.
+        assert!((derivative(ROOT) / slope).abs() < 4.0 * f64::EPSILON * ROOT.abs());
+    }
+}
