@@ -1,0 +1,112 @@
+//! A dimension: a name, the values it takes, and when it exists.
+
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+use super::document::DimensionDocument;
+use super::kind::{Kind, Scale};
+use super::value::Value;
+use crate::error::{Error, Result};
+
+/// One thing to choose. Nothing is checked until a [`SearchSpace`](super::SearchSpace) is made of it.
+///
+/// ```
+/// use wimble::space::Dimension;
+/// Dimension::log_real("learning rate", 1e-5, 1.0);
+/// Dimension::integer("batch size", 16, 256).step(16);
+/// Dimension::categorical("optimiser", ["adam", "sgd"]);
+/// Dimension::real("momentum", 0.0, 1.0).when("optimiser", ["sgd"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "DimensionDocument", into = "DimensionDocument")]
+pub struct Dimension {
+    /// Unique among the dimensions of a space, and not empty.
+    pub name: String,
+    /// The values.
+    pub kind: Kind,
+    /// When it is active; always, if there is none.
+    pub condition: Option<Condition>,
+    /// A step given to what is no integer: remembered so that it is refused, not ignored.
+    stray_step: Option<i64>,
+}
+
+impl Dimension {
+    /// A dimension of any kind, always active.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self { name: name.into(), kind, condition: None, stray_step: None }
+    }
+
+    /// Real numbers from `low` to `high`.
+    pub fn real(name: impl Into<String>, low: f64, high: f64) -> Self {
+        Self::new(name, Kind::Real { low, high, scale: Scale::Linear })
+    }
+
+    /// Positive real numbers from `low` to `high`, of which ratios matter.
+    pub fn log_real(name: impl Into<String>, low: f64, high: f64) -> Self {
+        Self::new(name, Kind::Real { low, high, scale: Scale::Log })
+    }
+
+    /// Integers from `low` to `high`.
+    pub fn integer(name: impl Into<String>, low: i64, high: i64) -> Self {
+        Self::new(name, Kind::Integer { low, high, scale: Scale::Linear, step: 1 })
+    }
+
+    /// Positive integers from `low` to `high`, of which ratios matter.
+    pub fn log_integer(name: impl Into<String>, low: i64, high: i64) -> Self {
+        Self::new(name, Kind::Integer { low, high, scale: Scale::Log, step: 1 })
+    }
+
+    /// True or false.
+    pub fn boolean(name: impl Into<String>) -> Self {
+        Self::new(name, Kind::Boolean)
+    }
+
+    /// Choices without order.
+    pub fn categorical<V: Into<Value>>(
+        name: impl Into<String>,
+        choices: impl IntoIterator<Item = V>,
+    ) -> Self {
+        let choices = choices.into_iter().map(Into::into).collect();
+        Self::new(name, Kind::Categorical { choices })
+    }
+
+    /// Levels in order.
+    pub fn ordinal<V: Into<Value>>(
+        name: impl Into<String>,
+        levels: impl IntoIterator<Item = V>,
+    ) -> Self {
+        let levels = levels.into_iter().map(Into::into).collect();
+        Self::new(name, Kind::Ordinal { levels })
+    }
+
+    /// Only every `step`-th integer from `low`. Only integers on a linear scale have steps.
+    #[must_use]
+    pub fn step(mut self, by: i64) -> Self {
+        match &mut self.kind {
+            Kind::Integer { step, .. } => *step = by,
+            _ => self.stray_step = Some(by),
+        }
+        self
+    }
+
+    /// Active only where `parent`, a discrete dimension declared before, has one of `values`.
+    #[must_use]
+    pub fn when<V: Into<Value>>(
+        mut self,
+        parent: impl Into<String>,
+        values: impl IntoIterator<Item = V>,
+    ) -> Self {
+        let values = values.into_iter().map(Into::into).collect();
+        self.condition = Some(Condition { parent: parent.into(), values });
+        self
+    }
+
+    /// Refuses what no dimension can be, whatever the others are.
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(step) = self.stray_step {
+            let allowed = "absent: only integer dimensions have a step";
+            return Err(Error::invalid(format!("{}.step", self.name), step, allowed));
+        }
+        self.kind.check(&self.name)
+    }
+}
