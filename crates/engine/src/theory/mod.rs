@@ -1,1 +1,39 @@
-//! To come.
+//! The paper's theory as computable numbers: Theorems 1 to 4, the lemmas they rest on, and a certificate.
+//!
+//! | paper | here |
+//! |---|---|
+//! | Theorem 1, β_t(δ) | [`confidence_width`] |
+//! | Lemma A.1, ½ log det(I + λ⁻¹K) as a sum | [`InformationGain`] |
+//! | (16, `eq:mig`), ξ_N | [`max_information_gain()`] |
+//! | Lemma A.2, Σ σ_{i-1}(xᵢ) | [`deviation_sum`], [`paper_deviation_sum`] |
+//! | Theorems 2, 3 and 4 | [`RegretBounds`] |
+//! | L_ε of (11, `eq:optimal-classifier-regret`) | [`noise_lipschitz`] |
+//! | a bound from lower and upper bounds alone | [`Certificate`] |
+//!
+//! # Design
+//! A bound without its conditions misleads. Every [`Bound`] therefore carries its [`Standing`], derived from
+//! a [`Setting`] that says what the run looks like, and the [`Assumption`]s it rests on. Constants that only
+//! the user can know are never guessed: without them there is an `Error::MissingAssumption`, not a number.
+
+mod bound;
+mod certificate;
+mod confidence;
+mod deviation_sum;
+mod information_gain;
+mod max_information_gain;
+mod noise;
+pub mod normal;
+mod regret;
+mod setting;
+
+pub use bound::{Assumption, Bound, Subject};
+pub use certificate::Certificate;
+pub use confidence::{LabelNoise, confidence_width, confidence_width_for};
+pub use deviation_sum::{deviation_sum, paper_constant_follows, paper_deviation_sum};
+pub use information_gain::InformationGain;
+pub use max_information_gain::{MaxInformationGain, max_information_gain};
+pub use noise::noise_lipschitz;
+pub use regret::{Assumptions, BatchRun, Form, RegretBounds, Run};
+pub use setting::{
+    Choice, Estimator, HyperParameters, Noise, Reason, Setting, Standing, ThresholdRule, Width,
+};

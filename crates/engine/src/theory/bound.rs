@@ -1,0 +1,214 @@
+//! A regret bound together with what it rests on.
+//!
+//! The `Display` form is meant for people: the number, how sure it is, and either the assumptions under which
+//! it is proven or the reasons why it is only a heuristic.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::setting::Standing;
+
+/// What a bound is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Subject {
+    /// r_t of BORE (Theorem 2).
+    BoreInstant,
+    /// R_T of BORE (Theorem 2).
+    BoreCumulative {
+        /// T.
+        rounds: usize,
+    },
+    /// r_t of BORE++ (Theorem 3).
+    BorePlusInstant,
+    /// R_T of BORE++ (Theorem 3).
+    BorePlusCumulative {
+        /// T.
+        rounds: usize,
+    },
+    /// The distributional regret r̄_t of batch BORE++ (Theorem 4).
+    BatchInstant,
+    /// The distributional regret R̄_T of batch BORE++ (Theorem 4).
+    BatchCumulative {
+        /// T.
+        rounds: usize,
+    },
+}
+
+impl Subject {
+    /// T for a cumulative regret.
+    pub fn rounds(self) -> Option<usize> {
+        match self {
+            Self::BoreCumulative { rounds }
+            | Self::BorePlusCumulative { rounds }
+            | Self::BatchCumulative { rounds } => Some(rounds),
+            Self::BoreInstant | Self::BorePlusInstant | Self::BatchInstant => None,
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BoreInstant => f.write_str("regret of one round of BORE (Theorem 2)"),
+            Self::BorePlusInstant => f.write_str("regret of one round of BORE++ (Theorem 3)"),
+            Self::BatchInstant => {
+                f.write_str("distributional regret of one round of batch BORE++ (Theorem 4)")
+            }
+            Self::BoreCumulative { rounds } => {
+                write!(f, "regret of {rounds} rounds of BORE (Theorem 2)")
+            }
+            Self::BorePlusCumulative { rounds } => {
+                write!(f, "regret of {rounds} rounds of BORE++ (Theorem 3)")
+            }
+            Self::BatchCumulative { rounds } => {
+                write!(f, "distributional regret of {rounds} rounds of batch BORE++ (Theorem 4)")
+            }
+        }
+    }
+}
+
+/// Something a bound takes for granted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assumption {
+    /// ‖π‖ₖ ≤ b, supplied by the user.
+    NormBound(f64),
+    /// L_ε, supplied by the user.
+    NoiseLipschitz(f64),
+    /// L_π ≥ 1/π(x) for all x, supplied by the user.
+    InverseProbabilityBound(f64),
+    /// An upper bound of ξ_T over the whole domain, supplied by the user.
+    MaxInformationGain(f64),
+    /// τ, kernel and ridge were fixed before the run.
+    FixedBeforehand,
+    /// Each point maximises the acquisition exactly.
+    ExactMaximum,
+    /// The points of a batch are independent draws from p̂.
+    ExactSampling,
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NormBound(bound) => write!(
+                f,
+                "the true class probability has a kernel norm of at most {bound} (supplied)"
+            ),
+            Self::NoiseLipschitz(constant) => write!(
+                f,
+                "the inverse noise distribution has the Lipschitz constant {constant:.4e} wherever \
+                 the class probability goes, away from 0 and 1 (supplied)"
+            ),
+            Self::InverseProbabilityBound(bound) => write!(
+                f,
+                "the true class probability is at least 1/{bound:.4e} everywhere (supplied)"
+            ),
+            Self::MaxInformationGain(gain) => {
+                write!(f, "the maximum information gain is at most {gain:.4} (supplied)")
+            }
+            Self::FixedBeforehand => {
+                f.write_str("threshold, kernel and ridge were fixed before the run")
+            }
+            Self::ExactMaximum => f.write_str("each point maximises the acquisition exactly"),
+            Self::ExactSampling => {
+                f.write_str("the points of a batch are independent draws from the target")
+            }
+        }
+    }
+}
+
+/// An upper bound of a regret, with what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// What is bounded.
+    pub subject: Subject,
+    /// The bound, on the scale of the values.
+    pub value: f64,
+    /// What holds without any data: a round's regret is at most L_ε, as probabilities differ by at most 1.
+    pub trivial: f64,
+    /// The bound holds with at least one minus this probability; `None` for a fixed width, which has none.
+    pub failure_probability: Option<f64>,
+    /// Whether it is a guarantee.
+    pub standing: Standing,
+    /// What it takes for granted.
+    pub assumptions: Vec<Assumption>,
+}
+
+impl Bound {
+    /// Whether the bound says more than what holds without any data.
+    pub fn is_informative(&self) -> bool {
+        self.value < self.trivial
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is at most {:.6e}", self.subject, self.value)?;
+        if let Some(delta) = self.failure_probability {
+            write!(f, " with probability at least {}", 1.0 - delta)?;
+        }
+        if !self.is_informative() {
+            write!(f, "; that is no news, since {:.6e} holds without any data", self.trivial)?;
+        }
+        match &self.standing {
+            Standing::Proven => f.write_str("\nproven, given that")?,
+            Standing::Heuristic(reasons) => {
+                f.write_str("\nheuristic, not a guarantee, because")?;
+                for reason in reasons {
+                    write!(f, "\n  - {reason}")?;
+                }
+                f.write_str("\nit also takes for granted that")?;
+            }
+        }
+        for assumption in &self.assumptions {
+            write!(f, "\n  - {assumption}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theory::Reason;
+
+    fn bound() -> Bound {
+        Bound {
+            subject: Subject::BorePlusCumulative { rounds: 20 },
+            value: 3.5,
+            trivial: 8.0,
+            failure_probability: Some(0.1),
+            standing: Standing::Proven,
+            assumptions: vec![Assumption::NormBound(1.0), Assumption::NoiseLipschitz(0.4)],
+        }
+    }
+
+    #[test]
+    fn people_read_the_number_its_probability_and_its_assumptions() {
+        let text = bound().to_string();
+        assert!(
+            text.starts_with("regret of 20 rounds of BORE++ (Theorem 3) is at most 3.5"),
+            "{text}"
+        );
+        assert!(text.contains("with probability at least 0.9"), "{text}");
+        assert!(text.contains("proven, given that\n  - the true class probability"), "{text}");
+        assert!(!text.contains("no news"), "{text}");
+    }
+
+    #[test]
+    fn a_heuristic_says_so_before_anything_else_it_assumes() {
+        let standing = Standing::Heuristic(vec![Reason::FixedWidth(3.0), Reason::MovingThreshold]);
+        let text = Bound { standing, failure_probability: None, value: 9.0, ..bound() }.to_string();
+        assert!(
+            text.contains(
+                "heuristic, not a guarantee, because\n  - the confidence width is fixed at 3"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("the threshold moves"), "{text}");
+        assert!(text.contains("no news"), "{text}");
+        assert!(!text.contains("probability at least 0.9"), "{text}");
+    }
+}
