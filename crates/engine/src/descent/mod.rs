@@ -1,1 +1,3 @@
-//! To come.
+//! Descent: rules that turn gradients into steps.
+
+pub mod lbfgs;

@@ -1,1 +1,7 @@
-//! To come.
+//! Dense linear algebra: what kernel methods need of it, and no more.
+//!
+//! Everything runs on one thread: the bits of a result must not depend on how many there are.
+
+mod cholesky;
+
+pub use cholesky::Cholesky;
