@@ -46,6 +46,9 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// How many of the best trials are kept at hand.
+const LEADERS: usize = 10;
+
 /// All finished trials, in the order in which they were told.
 #[derive(Debug, Clone)]
 pub struct History {
@@ -53,7 +56,7 @@ pub struct History {
     outcomes: Vec<Outcome>,
     ranking: Ranking,
     taken: Taken,
-    best: Option<usize>,
+    leaders: Vec<usize>,
 }
 
 impl History {
@@ -64,7 +67,7 @@ impl History {
             outcomes: Vec::new(),
             ranking: Ranking::default(),
             taken: Taken::default(),
-            best: None,
+            leaders: Vec::new(),
         }
     }
 
@@ -75,9 +78,11 @@ impl History {
                 return Err(Error::NonFinite { trial: self.len() as u64, value });
             }
             self.ranking.insert(value);
-            if self.best_value().is_none_or(|best| value < best) {
-                self.best = Some(self.len());
-            }
+            let ahead =
+                |&other: &usize| self.outcomes[other].value().is_some_and(|other| other <= value);
+            let place = self.leaders.partition_point(ahead);
+            self.leaders.insert(place, self.len());
+            self.leaders.truncate(LEADERS);
         }
         self.points.push(x);
         self.outcomes.push(outcome);
@@ -115,14 +120,19 @@ impl History {
         &self.taken
     }
 
+    /// The indices of the trials with the lowest values, best first and equal ones in order, ten at most.
+    pub fn leaders(&self) -> &[usize] {
+        &self.leaders
+    }
+
     /// The index of the first trial with the lowest value.
     pub fn best(&self) -> Option<usize> {
-        self.best
+        self.leaders.first().copied()
     }
 
     /// The lowest value.
     pub fn best_value(&self) -> Option<f64> {
-        self.best.and_then(|best| self.outcomes[best].value())
+        self.best().and_then(|best| self.outcomes[best].value())
     }
 }
 
@@ -145,5 +155,17 @@ mod tests {
         assert_eq!(history.ranking().len(), 2);
         assert_eq!((history.best(), history.best_value()), (Some(1), Some(2.0)));
         assert_eq!(history.taken().len(), 4);
+    }
+
+    #[test]
+    fn leaders_are_the_lowest_values_in_order() {
+        let mut history = History::new(1);
+        let values: Vec<f64> = (0..50).map(|i| f64::from((i * 17) % 23)).collect();
+        for (i, &value) in values.iter().enumerate() {
+            history.push(&[i as f64], Outcome::Value(value)).unwrap();
+        }
+        let mut order: Vec<usize> = (0..50).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        assert_eq!(history.leaders(), &order[..10]);
     }
 }

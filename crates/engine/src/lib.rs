@@ -1,4 +1,34 @@
-//! Batch Bayesian optimisation by density-ratio estimation.
+//! Batch Bayesian optimisation by density-ratio estimation: BORE, BORE++ and their batch forms, from
+//! "Batch Bayesian optimisation via density-ratio estimation with guarantees" (Oliveira, Tiao and Ramos 2022).
+//!
+//! # Algorithm 1 in a dozen lines
+//! ```
+//! use wimble::prelude::*;
+//!
+//! let space = SearchSpace::new([Dimension::real("x", -2.0, 2.0), Dimension::integer("n", 1, 9)])?;
+//! let mut session = Session::new(space, Bore::batch(), Direction::Minimise, Seed(1))?;
+//! for _round in 0..3 {
+//!     // threshold τ → labels z → classifier π̂ → a batch from p̂ ∝ π̂
+//!     for trial in session.ask(10)? {
+//!         let (Some(Value::Real(x)), Some(Value::Integer(n))) =
+//!             (trial.configuration.get("x"), trial.configuration.get("n"))
+//!         else {
+//!             unreachable!("both dimensions are always active")
+//!         };
+//!         session.tell(trial.id, Outcome::Value(x * x + (*n as f64 - 4.0).abs()))?;
+//!     }
+//! }
+//! assert!(session.best().is_some_and(|best| best.value < 1.0));
+//! # Ok::<(), wimble::Error>(())
+//! ```
+//!
+//! # Order of the data
+//! ```text
+//! tell: configuration, y ── space ──▶ history (append only)
+//! ask:  history ── labels ──▶ classifier ──▶ acquisition ── batch ──▶ points ── space ──▶ configurations
+//! ```
+//! Each arrow sees only the value on its left: no callbacks, no shared mutability, no clock, no I/O. The same seed
+//! and the same evidence give the same batch, on any number of threads, on machines with the same instruction set.
 
 pub mod acquisition;
 pub mod batch;

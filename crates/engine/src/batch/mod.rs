@@ -1,1 +1,41 @@
-//! To come.
+//! Batch rules: from an acquisition to the points of one ask.
+//!
+//! | rule | needs | for |
+//! |---|---|---|
+//! | [`Svgd`] | a gradient | batches: a sample from the target that spreads over its modes |
+//! | [`Ascent`] | a gradient | single points: the maximum |
+//! | [`Candidates`] | values only | models or spaces without gradients |
+//!
+//! A rule returns points of the relaxed cube; [`Domain::settle`] makes them legal and distinct.
+
+mod ascent;
+mod candidates;
+mod shortlist;
+mod stein_kernel;
+mod svgd;
+
+pub use ascent::Ascent;
+pub use candidates::Candidates;
+pub use stein_kernel::SteinKernel;
+pub use svgd::Svgd;
+
+use crate::acquisition::Acquisition;
+use crate::domain::Domain;
+use crate::error::Result;
+use crate::points::Points;
+use crate::seed::Rng;
+
+/// Chooses the points of a batch.
+pub trait BatchRule<A: Acquisition + ?Sized>: Send + Sync {
+    /// `batch_size` points, at least 1, promising under `acquisition` and clear of the pending ones.
+    fn choose(
+        &self,
+        acquisition: &A,
+        domain: &Domain<'_>,
+        batch_size: usize,
+        rng: &mut Rng,
+    ) -> Result<Points>;
+
+    /// Refuses settings that no search could use.
+    fn check(&self) -> Result<()>;
+}

@@ -1,7 +1,7 @@
 //! Classifiers π̂_t(x) ≈ p(y ≤ τ | x): settings are fitted to labels and give an immutable classifier.
 //!
 //! A classifier is read as an acquisition on one of two scales ([`Target`]); one that knows its own
-//! uncertainty also gives the upper confidence bound π_{t,δ} of equation (18), which is all that BORE++
+//! uncertainty also gives the upper confidence bound π_{t,δ} of equation (19), which is all that BORE++
 //! adds to BORE.
 
 pub mod least_squares;
@@ -114,6 +114,6 @@ pub trait Uncertain: Classifier {
     /// The upper confidence bound as an acquisition.
     type UpperBound<'c>: Acquisition;
 
-    /// π_{t,δ} of equation (18) as an acquisition on the scale of `target`.
+    /// π_{t,δ} of equation (19) as an acquisition on the scale of `target`.
     fn upper_bound(&self, confidence: Confidence, target: Target) -> Result<Self::UpperBound<'_>>;
 }
