@@ -46,7 +46,7 @@ impl Counting {
             match &entry.gate {
                 None => roots.push(i),
                 Some(gate) => {
-                    named[gate.parent].extend(gate.levels.iter().map(|&level| (level, i)))
+                    named[gate.parent].extend(gate.levels.iter().map(|&level| (level, i)));
                 }
             }
         }

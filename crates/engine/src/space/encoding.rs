@@ -10,8 +10,8 @@
 //!
 //! Bins give every integer the same share of the interval, ends included; rounding u(n - 1) would give the
 //! ends half a share. A boolean is a categorical with two choices, of which one coordinate is enough: 0
-//! and 1 put them as far apart as the cube allows, and ½ between them leaves equal shares. The coordinates of an inactive
-//! dimension are ½, or all 0 where it is one-hot.
+//! and 1 put them as far apart as the cube allows, and ½ between them leaves equal shares. The coordinates
+//! of an inactive dimension are ½, or all 0 where it is one-hot.
 //!
 //! A coordinate outside the cube counts as that of the nearest face, NaN as 0. Cost: O(coordinates).
 

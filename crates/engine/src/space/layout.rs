@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::configuration::Configuration;
 use super::dimension::Dimension;
 use super::encoding::Encoding;
-use super::value::list;
+use super::value::{Value, list};
 use crate::error::{Error, Result};
 
 /// All dimensions of a space, compiled.
@@ -198,7 +198,7 @@ fn unexpected(dimension: &Dimension, configuration: &Configuration) -> Error {
     let reason = dimension.condition.as_ref().map_or_else(String::new, |condition| {
         let parent = configuration
             .get(&condition.parent)
-            .map_or_else(|| "not active".to_owned(), |value| value.quoted());
+            .map_or_else(|| "not active".to_owned(), Value::quoted);
         format!("it is active only where {condition}, and `{}` is {parent} here", condition.parent)
     });
     Error::UnexpectedValue { dimension: dimension.name.clone(), reason }

@@ -22,6 +22,8 @@ mod layout;
 mod neighbourhood;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod refusals;
 mod value;
 
 pub use condition::Condition;
@@ -220,6 +222,5 @@ impl SearchSpace {
 /// The coordinate of the unit interval nearest to `u`; 0 for NaN.
 #[inline]
 fn unit(u: f64) -> f64 {
-    // Of a number and NaN, `max` gives the number.
-    u.max(0.0).min(1.0)
+    if u.is_nan() { 0.0 } else { u.clamp(0.0, 1.0) }
 }

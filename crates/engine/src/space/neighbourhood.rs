@@ -2,7 +2,7 @@
 //!
 //! One active dimension, drawn uniformly, always moves; each other moves with probability 1/d, d being the
 //! number of active ones, so that about two move at a time whatever d is. How one moves depends on its kind:
-//! see [`nudge`]. A dimension that becomes active is drawn afresh, one that ceases to be is blanked. Cost: O(coordinates).
+//! see [`nudge`]. A dimension that becomes active is drawn afresh. Cost: O(coordinates).
 
 use rand_distr::{Distribution as _, StandardNormal};
 
