@@ -1,1 +1,654 @@
-//! To come.
+//! Kernel least-squares classifier (paper, section 3.1).
+//!
+//! Fits labels z in {0, 1} by ridge regression in the kernel's function space:
+//!
+//!     π̂_t = argmin_π Σᵢ (zᵢ - π(xᵢ))² + λ‖π‖ₖ²                      (12, eq:pls-problem)
+//!     π̂_t(x) = k_t(x)ᵀ (K_t + λI)⁻¹ z                                (13, eq:pls-estimator)
+//!     |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) with probability 1 - δ          (14, Theorem 1)
+//!     σ_t²(x) = k(x, x) - k_t(x)ᵀ (K_t + λI)⁻¹ k_t(x)
+//!     π_{t,δ}(x) = min(1, max(0, π̂_t(x) + β_t(δ) σ_t(x)))            (20, eq:pls-ucb-classifier)
+//!
+//! The estimate and its bound may leave [0, 1]; they are clipped only when read as a probability. As an
+//! acquisition they are not: see [`Bound`].
+//!
+//! Cost for t points of d coordinates: O(t³/3) to fit with a fixed kernel, O(t²) to refit after a few more
+//! points, O(td) a mean, O(t²) a deviation. With hyper-parameters of largest marginal likelihood every fit
+//! costs O(t³) for each evaluation of the likelihood.
+//! Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Classifier, Confidence, Learner, Target, Uncertain};
+use crate::acquisition::{Acquisition, SmoothAcquisition};
+use crate::error::{Error, Result};
+use crate::gaussian_process::{MarginalLikelihood, Posterior, Prediction};
+use crate::kernel::Kernel;
+use crate::labels::Labels;
+use crate::points::Points;
+use crate::seed::Rng;
+
+/// Settings of the kernel least-squares classifier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LeastSquares {
+    /// λ, positive.
+    pub ridge: f64,
+    /// Where the kernel comes from.
+    pub hyper_parameters: HyperParameters,
+}
+
+impl Default for LeastSquares {
+    /// λ = 0.025 and the hyper-parameters of largest marginal likelihood, as in the paper's experiments on
+    /// real data.
+    fn default() -> Self {
+        Self { ridge: 0.025, hyper_parameters: HyperParameters::default() }
+    }
+}
+
+/// Where the kernel of a fit comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HyperParameters {
+    /// A given kernel, as the theory has it.
+    Fixed {
+        /// The kernel, with one length scale a coordinate.
+        kernel: Kernel,
+    },
+    /// The kernel that makes the labels likeliest, anew in every fit, with noise variance λ.
+    MarginalLikelihood(MarginalLikelihood),
+}
+
+impl Default for HyperParameters {
+    fn default() -> Self {
+        Self::MarginalLikelihood(MarginalLikelihood::default())
+    }
+}
+
+impl Learner for LeastSquares {
+    type Classifier = LeastSquaresClassifier;
+
+    /// Continues the factor of `previous` where the kernel is the same and the points begin with its points:
+    /// this saves time and changes no bit.
+    fn fit(
+        &self,
+        labels: &Labels<'_>,
+        previous: Option<&LeastSquaresClassifier>,
+        _rng: &mut Rng,
+    ) -> Result<LeastSquaresClassifier> {
+        self.check(labels.dim())?;
+        let targets = labels.to_vec();
+        let kernel = match &self.hyper_parameters {
+            HyperParameters::Fixed { kernel } => kernel.clone(),
+            HyperParameters::MarginalLikelihood(settings) => {
+                let points = Points::from_rows(labels.dim(), labels.points());
+                settings.maximise(&points, &targets, self.ridge, None)?.kernel
+            }
+        };
+        let posterior = match previous.map(|previous| &previous.posterior) {
+            Some(previous) if continues(labels, previous, &kernel, self.ridge) => {
+                previous.extend(labels.points().skip(previous.len()))?
+            }
+            _ => Posterior::fit(kernel, self.ridge, labels.points())?,
+        };
+        let weights = posterior.weights(&targets);
+        if weights.iter().any(|weight| !weight.is_finite()) {
+            return Err(Error::Diverged {
+                model: "least squares",
+                doing: "solving for its weights",
+            });
+        }
+        Ok(LeastSquaresClassifier { posterior, weights })
+    }
+
+    fn check(&self, dim: usize) -> Result<()> {
+        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
+            return Err(Error::invalid("ridge", self.ridge, "positive and finite"));
+        }
+        match &self.hyper_parameters {
+            HyperParameters::Fixed { kernel } => {
+                let scales = kernel.length_scales().to_vec();
+                let kernel = Kernel::new(kernel.profile(), scales, kernel.output_scale())?;
+                if kernel.dim() != dim {
+                    let allowed = format!("{dim}, one for each coordinate");
+                    return Err(Error::invalid("number of length scales", kernel.dim(), allowed));
+                }
+                Ok(())
+            }
+            HyperParameters::MarginalLikelihood(settings) if settings.noise.is_some() => {
+                let allowed = "none: the noise variance of least squares is its ridge";
+                Err(Error::invalid("noise range", "given", allowed))
+            }
+            HyperParameters::MarginalLikelihood(settings) => settings.check(),
+        }
+    }
+}
+
+/// Whether `labels` begin with the points of `previous`, factored for the same kernel and ridge.
+fn continues(labels: &Labels<'_>, previous: &Posterior, kernel: &Kernel, ridge: f64) -> bool {
+    previous.kernel() == kernel
+        && previous.ridge() == ridge
+        && previous.len() <= labels.len()
+        && previous.points().rows().eq(labels.points().take(previous.len()))
+}
+
+/// The fitted estimate π̂_t with its deviation σ_t.
+#[derive(Debug, Clone)]
+pub struct LeastSquaresClassifier {
+    posterior: Posterior,
+    /// (K_t + λI)⁻¹ z.
+    weights: Vec<f64>,
+}
+
+impl LeastSquaresClassifier {
+    /// π̂_t(x) of (13), not clipped.
+    pub fn mean(&self, x: &[f64]) -> f64 {
+        self.posterior.mean(&self.weights, x)
+    }
+
+    /// σ_t(x) of Theorem 1.
+    pub fn deviation(&self, x: &[f64]) -> f64 {
+        self.posterior.deviation(x)
+    }
+
+    /// π̂_t(x) and σ_t(x).
+    pub fn predict(&self, x: &[f64]) -> Prediction {
+        self.posterior.predict(&self.weights, x)
+    }
+
+    /// π̂_t and σ_t at each of `points`.
+    pub fn predict_all(&self, points: &Points) -> Vec<Prediction> {
+        self.posterior.predict_all(&self.weights, points)
+    }
+
+    /// π̂_t(x) + β_t σ_t(x), not clipped.
+    pub fn upper(&self, confidence: Confidence, x: &[f64]) -> Result<f64> {
+        let width = self.confidence_width(confidence)?;
+        let Prediction { mean, deviation } = self.predict(x);
+        Ok(mean + width * deviation)
+    }
+
+    /// π̂_t(x) - β_t σ_t(x), not clipped.
+    pub fn lower(&self, confidence: Confidence, x: &[f64]) -> Result<f64> {
+        let width = self.confidence_width(confidence)?;
+        let Prediction { mean, deviation } = self.predict(x);
+        Ok(mean - width * deviation)
+    }
+
+    /// β_t: the width given, or that of Theorem 1.
+    pub fn confidence_width(&self, confidence: Confidence) -> Result<f64> {
+        confidence.check()?;
+        Ok(match confidence {
+            Confidence::Width(width) => width,
+            Confidence::Level { failure_probability, norm_bound } => confidence_width(
+                norm_bound,
+                self.ridge(),
+                self.information_gain(),
+                failure_probability,
+            ),
+        })
+    }
+
+    /// ½ log det(I + K_t/λ).
+    pub fn information_gain(&self) -> f64 {
+        self.posterior.information_gain()
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        self.posterior.kernel()
+    }
+
+    /// λ.
+    pub fn ridge(&self) -> f64 {
+        self.posterior.ridge()
+    }
+}
+
+impl Classifier for LeastSquaresClassifier {
+    type Acquisition<'c> = Bound<'c>;
+
+    fn dim(&self) -> usize {
+        self.posterior.dim()
+    }
+
+    fn probability(&self, x: &[f64]) -> f64 {
+        self.mean(x).clamp(0.0, 1.0)
+    }
+
+    fn acquisition(&self, target: Target) -> Bound<'_> {
+        Bound { classifier: self, width: 0.0, target }
+    }
+}
+
+impl Uncertain for LeastSquaresClassifier {
+    type UpperBound<'c> = Bound<'c>;
+
+    fn upper_bound(&self, confidence: Confidence, target: Target) -> Result<Bound<'_>> {
+        Ok(Bound { classifier: self, width: self.confidence_width(confidence)?, target })
+    }
+}
+
+/// The bound u(x) = π̂_t(x) + β σ_t(x), or the estimate itself where β = 0, as an acquisition.
+///
+/// # Design
+/// The clip of (20) has no gradient where it acts, and the logarithm no value where u ≤ 0. So u is not
+/// clipped, and log u and log u/(1-u) are continued by their tangents from where u comes within 0.025 of
+/// the end of its range. The value is then finite, smooth and strictly increasing in u: its maximum is where
+/// u is largest, also where the clip would have made many points equal, and a gradient leads there from
+/// everywhere. 0.025 is the default ridge: a point with label 1, alone, is fitted by s/(s + λ) ≈ 0.975 for
+/// s = 1, so nearer to 0 or 1 than that an estimate says nothing more. log u is not continued above, where
+/// it has no end.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound<'c> {
+    classifier: &'c LeastSquaresClassifier,
+    width: f64,
+    target: Target,
+}
+
+impl Bound<'_> {
+    /// β.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    fn combine(&self, prediction: &Prediction) -> f64 {
+        prediction.mean + self.width * prediction.deviation
+    }
+}
+
+impl Acquisition for Bound<'_> {
+    fn dim(&self) -> usize {
+        self.classifier.dim()
+    }
+
+    fn value(&self, x: &[f64]) -> f64 {
+        let bound = if self.width == 0.0 {
+            self.classifier.mean(x)
+        } else {
+            self.combine(&self.classifier.predict(x))
+        };
+        value_and_slope(self.target, bound).0
+    }
+
+    fn values(&self, points: &Points, values: &mut [f64]) {
+        if self.width == 0.0 {
+            for (x, value) in points.rows().zip(values) {
+                *value = self.value(x);
+            }
+            return;
+        }
+        for (prediction, value) in self.classifier.predict_all(points).iter().zip(values) {
+            *value = value_and_slope(self.target, self.combine(prediction)).0;
+        }
+    }
+}
+
+impl SmoothAcquisition for Bound<'_> {
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let LeastSquaresClassifier { posterior, weights } = self.classifier;
+        let bound = if self.width == 0.0 {
+            posterior.mean_and_gradient(weights, x, gradient)
+        } else {
+            let mut deviation = vec![0.0; x.len()];
+            let prediction = posterior.predict_with_gradients(weights, x, gradient, &mut deviation);
+            for (g, d) in gradient.iter_mut().zip(&deviation) {
+                *g += self.width * d;
+            }
+            self.combine(&prediction)
+        };
+        let (value, slope) = value_and_slope(self.target, bound);
+        gradient.iter_mut().for_each(|g| *g *= slope);
+        value
+    }
+
+    fn values_and_gradients(&self, points: &Points, values: &mut [f64], gradients: &mut Points) {
+        if self.width == 0.0 {
+            for ((x, value), gradient) in points.rows().zip(values).zip(gradients.rows_mut()) {
+                *value = self.value_and_gradient(x, gradient);
+            }
+            return;
+        }
+        let LeastSquaresClassifier { posterior, weights } = self.classifier;
+        let mut deviations = Points::zeros(points.dim(), points.len());
+        let predictions =
+            posterior.predict_all_with_gradients(weights, points, gradients, &mut deviations);
+        for (p, (prediction, value)) in predictions.iter().zip(values).enumerate() {
+            let slope;
+            (*value, slope) = value_and_slope(self.target, self.combine(prediction));
+            for (g, d) in gradients.row_mut(p).iter_mut().zip(deviations.row(p)) {
+                *g = slope * (*g + self.width * d);
+            }
+        }
+    }
+}
+
+/// How near to the end of its range an estimate is taken at its word.
+const MARGIN: f64 = 0.025;
+
+/// The target's function of u and its derivative, continued by tangents; see [`Bound`].
+fn value_and_slope(target: Target, u: f64) -> (f64, f64) {
+    let (from, value, slope) = match target {
+        Target::LogProbability => {
+            let from = u.max(MARGIN);
+            (from, from.ln(), 1.0 / from)
+        }
+        Target::Logit => {
+            let from = u.clamp(MARGIN, 1.0 - MARGIN);
+            (from, (from / (1.0 - from)).ln(), 1.0 / (from * (1.0 - from)))
+        }
+    };
+    (value + slope * (u - from), slope)
+}
+
+/// β_t(δ) = b + √(2λ⁻¹ log(|I + λ⁻¹K_t|^½ / δ)) of Theorem 1.
+fn confidence_width(
+    norm_bound: f64,
+    ridge: f64,
+    information_gain: f64,
+    failure_probability: f64,
+) -> f64 {
+    norm_bound + (2.0 / ridge * (information_gain - failure_probability.ln())).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{History, Outcome};
+    use crate::kernel::Profile;
+    use crate::labels::Threshold;
+    use crate::seed::{Seed, uniform};
+    use proptest::prelude::*;
+
+    const DIM: usize = 2;
+    const TARGETS: [Target; 2] = [Target::Logit, Target::LogProbability];
+
+    fn profiles() -> impl Strategy<Value = Profile> {
+        prop_oneof![
+            Just(Profile::SquaredExponential),
+            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
+            Just(Profile::Matern32),
+            Just(Profile::Matern52),
+        ]
+    }
+
+    fn fixed(profile: Profile) -> LeastSquares {
+        let kernel = Kernel::new(profile, vec![0.2, 0.6], 1.0).unwrap();
+        LeastSquares { hyper_parameters: HyperParameters::Fixed { kernel }, ..Default::default() }
+    }
+
+    /// Values of a bowl at random points.
+    fn history(len: usize, seed: u64) -> History {
+        let mut rng = Seed(seed).stream("history", 0);
+        let mut history = History::new(DIM);
+        for _ in 0..len {
+            let x = [(); DIM].map(|()| uniform(&mut rng));
+            let value = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
+            history.push(&x, Outcome::Value(value)).unwrap();
+        }
+        history
+    }
+
+    fn fit(learner: &LeastSquares, history: &History) -> LeastSquaresClassifier {
+        let labels = Threshold::default().label(history).unwrap();
+        learner.fit(&labels, None, &mut Seed(0).stream("fit", 0)).unwrap()
+    }
+
+    /// The gradient at x by central differences.
+    fn numeric_gradient(acquisition: &impl Acquisition, x: &[f64]) -> Vec<f64> {
+        let moved = |k: usize, step: f64| {
+            let mut x = x.to_vec();
+            x[k] += step;
+            acquisition.value(&x)
+        };
+        (0..x.len()).map(|k| (moved(k, 1e-6) - moved(k, -1e-6)) / 2e-6).collect()
+    }
+
+    /// (K + λI)⁻¹ b by conjugate gradients, which share nothing with the factor.
+    fn naive_solve(kernel: &Kernel, ridge: f64, points: &Points, b: &[f64]) -> Vec<f64> {
+        let multiply = |v: &[f64]| -> Vec<f64> {
+            let row = |(i, a)| {
+                let sum: f64 = points.rows().zip(v).map(|(b, v)| kernel.value(a, b) * v).sum();
+                sum + ridge * v[i]
+            };
+            points.rows().enumerate().map(row).collect()
+        };
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (mut x, mut r, mut p) = (vec![0.0; b.len()], b.to_vec(), b.to_vec());
+        for _ in 0..20 * b.len() {
+            let squared = dot(&r, &r);
+            if squared < 1e-28 {
+                break;
+            }
+            let ap = multiply(&p);
+            let step = squared / dot(&p, &ap);
+            for i in 0..b.len() {
+                x[i] += step * p[i];
+                r[i] -= step * ap[i];
+            }
+            let ratio = dot(&r, &r) / squared;
+            p.iter_mut().zip(&r).for_each(|(p, r)| *p = r + ratio * *p);
+        }
+        x
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn estimate_and_deviation_are_those_of_the_paper(
+            profile in profiles(),
+            len in 1..30_usize,
+            seed in 0..1000_u64,
+            x in prop::array::uniform2(0.0..1.0_f64),
+        ) {
+            let (learner, history) = (fixed(profile), history(len, seed));
+            let classifier = fit(&learner, &history);
+            let z = Threshold::default().label(&history).unwrap().to_vec();
+            let kernel = classifier.kernel();
+            let row: Vec<f64> = history.points().rows().map(|p| kernel.value(&x, p)).collect();
+            let against = |b: &[f64]| -> f64 {
+                let solved = naive_solve(kernel, learner.ridge, history.points(), b);
+                row.iter().zip(&solved).map(|(k, s)| k * s).sum()
+            };
+            let (mean, variance) = (against(&z), 1.0 - against(&row));
+            prop_assert!((classifier.mean(&x) - mean).abs() < 1e-8);
+            prop_assert!((classifier.deviation(&x) - variance.sqrt()).abs() < 1e-8);
+            prop_assert_eq!(classifier.probability(&x), classifier.mean(&x).clamp(0.0, 1.0));
+            let width = Confidence::Width(2.0);
+            let upper = classifier.upper(width, &x).unwrap();
+            let lower = classifier.lower(width, &x).unwrap();
+            prop_assert!((upper - mean - 2.0 * variance.sqrt()).abs() < 1e-7);
+            prop_assert!((lower - mean + 2.0 * variance.sqrt()).abs() < 1e-7);
+        }
+
+        #[test]
+        fn gradients_are_those_of_finite_differences(
+            profile in profiles(),
+            len in 1..30_usize,
+            seed in 0..1000_u64,
+            width in prop_oneof![Just(0.0), 0.1..4.0_f64],
+        ) {
+            let classifier = fit(&fixed(profile), &history(len, seed));
+            let mut rng = Seed(seed).stream("at", 0);
+            let at = Points::from_rows(DIM, (0..6).map(|_| [(); DIM].map(|()| uniform(&mut rng))));
+            for target in TARGETS {
+                let bound = classifier.upper_bound(Confidence::Width(width), target).unwrap();
+                let (mut values, mut batched) = (vec![0.0; 6], vec![0.0; 6]);
+                let mut gradients = Points::zeros(DIM, 6);
+                bound.values(&at, &mut values);
+                bound.values_and_gradients(&at, &mut batched, &mut gradients);
+                for (p, x) in at.rows().enumerate() {
+                    let mut gradient = [0.0; DIM];
+                    let value = bound.value_and_gradient(x, &mut gradient);
+                    prop_assert_eq!(value, bound.value(x));
+                    prop_assert!((value - values[p]).abs() < 1e-9 * (1.0 + value.abs()));
+                    prop_assert!((value - batched[p]).abs() < 1e-9 * (1.0 + value.abs()));
+                    for (k, numeric) in numeric_gradient(&bound, x).into_iter().enumerate() {
+                        let error = (gradient[k] - numeric).abs();
+                        prop_assert!(error < 1e-3 * (1.0 + numeric.abs()), "{} {}", gradient[k], numeric);
+                        let error = (gradients.row(p)[k] - gradient[k]).abs();
+                        prop_assert!(error < 1e-7 * (1.0 + numeric.abs()));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn refitting_gives_the_bits_of_fitting_anew(
+            first in 1..40_usize,
+            more in 0..40_usize,
+            seed in 0..1000_u64,
+        ) {
+            let (learner, history) = (fixed(Profile::Matern52), history(first + more, seed));
+            let mut ranking = crate::ranking::Ranking::default();
+            for outcome in &history.outcomes()[..first] {
+                if let Outcome::Value(value) = outcome {
+                    ranking.insert(*value);
+                }
+            }
+            let earlier = Threshold::default().label_first(&history, first, &ranking).unwrap();
+            let rng = &mut Seed(0).stream("fit", 0);
+            let previous = learner.fit(&earlier, None, rng).unwrap();
+            let labels = Threshold::default().label(&history).unwrap();
+            let refitted = learner.fit(&labels, Some(&previous), rng).unwrap();
+            let fresh = learner.fit(&labels, None, rng).unwrap();
+            prop_assert_eq!(&refitted.weights, &fresh.weights);
+            let x = [0.4, 0.6];
+            prop_assert_eq!(refitted.predict(&x), fresh.predict(&x));
+            prop_assert_eq!(refitted.information_gain(), fresh.information_gain());
+            // A fit to other points, or to more, is not continued.
+            let other = fit(&learner, &self::history(first, seed + 1));
+            let refitted = learner.fit(&labels, Some(&other), rng).unwrap();
+            prop_assert_eq!(&refitted.weights, &fresh.weights);
+            let shorter = learner.fit(&earlier, Some(&fresh), rng).unwrap();
+            prop_assert_eq!(shorter.weights, previous.weights);
+        }
+
+        #[test]
+        fn the_scale_is_finite_smooth_and_increasing(u in -5.0..6.0_f64) {
+            for target in TARGETS {
+                let (value, slope) = value_and_slope(target, u);
+                prop_assert!(value.is_finite() && slope > 0.0);
+                let (above, below) = (value_and_slope(target, u + 1e-7), value_and_slope(target, u - 1e-7));
+                let numeric = (above.0 - below.0) / 2e-7;
+                prop_assert!((slope - numeric).abs() < 1e-3 * slope, "{} {}", slope, numeric);
+                prop_assert!(above.0 > value && value > below.0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_scale_is_the_logarithm_inside_and_has_no_jump_at_its_margins() {
+        assert_eq!(value_and_slope(Target::LogProbability, 0.3).0, 0.3_f64.ln());
+        assert_eq!(value_and_slope(Target::LogProbability, 2.5).0, 2.5_f64.ln());
+        assert!((value_and_slope(Target::Logit, 0.3).0 - (0.3_f64 / 0.7).ln()).abs() < 1e-15);
+        for (target, at) in [
+            (Target::LogProbability, MARGIN),
+            (Target::Logit, MARGIN),
+            (Target::Logit, 1.0 - MARGIN),
+        ] {
+            let (before, after) =
+                (value_and_slope(target, at - 1e-12), value_and_slope(target, at + 1e-12));
+            assert!((before.0 - after.0).abs() < 1e-9 && (before.1 - after.1).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_saturated_bound_keeps_its_gradient_and_its_order() {
+        let classifier = fit(&fixed(Profile::SquaredExponential), &history(3, 1));
+        let width = Confidence::Width(3.0);
+        for target in TARGETS {
+            let bound = classifier.upper_bound(width, target).unwrap();
+            let (a, b) = ([0.9, 0.1], [0.1, 0.9]);
+            let raw = [a, b].map(|x| classifier.upper(width, &x).unwrap());
+            assert!(raw.iter().all(|raw| *raw > 1.0), "{raw:?}");
+            assert_eq!(bound.value(&a) > bound.value(&b), raw[0] > raw[1]);
+            let mut gradient = [0.0; DIM];
+            bound.value_and_gradient(&a, &mut gradient);
+            assert!(gradient.iter().any(|g| g.abs() > 1e-3), "{gradient:?}");
+        }
+    }
+
+    #[test]
+    fn the_width_of_a_level_is_that_of_theorem_one() {
+        let classifier = fit(&fixed(Profile::SquaredExponential), &history(1, 0));
+        // For one point |I + K/λ| = 1 + 1/λ = 41.
+        let level = Confidence::Level { failure_probability: 0.1, norm_bound: 2.0 };
+        let expected = 2.0 + (80.0 * (41.0_f64.sqrt() / 0.1).ln()).sqrt();
+        assert!((classifier.confidence_width(level).unwrap() - expected).abs() < 1e-12);
+        assert_eq!(classifier.confidence_width(Confidence::Width(3.0)).unwrap(), 3.0);
+        let level = Confidence::Level { failure_probability: 1.0, norm_bound: 2.0 };
+        assert!(classifier.upper_bound(level, Target::Logit).is_err());
+        assert!(classifier.confidence_width(Confidence::Width(-1.0)).is_err());
+    }
+
+    #[test]
+    fn few_equal_and_repeated_observations_are_fitted() {
+        for learner in [fixed(Profile::Matern52), LeastSquares::default()] {
+            let mut all_good = History::new(DIM);
+            let mut all_bad = History::new(DIM);
+            let mut repeated = History::new(DIM);
+            for i in 0..20 {
+                let x = [f64::from(i) / 20.0, 0.5];
+                all_good.push(&x, Outcome::Value(1.0)).unwrap();
+                all_bad.push(&x, Outcome::Failed).unwrap();
+                repeated.push(&[0.5, 0.5], Outcome::Value(f64::from(i))).unwrap();
+            }
+            let rng = &mut Seed(0).stream("fit", 0);
+            let bad_labels = Threshold::Fixed { value: 0.0 }.label(&all_bad).unwrap();
+            let bad = learner.fit(&bad_labels, None, rng).unwrap();
+            assert_eq!(bad.mean(&[0.5, 0.5]), 0.0);
+            let good = fit(&learner, &all_good);
+            assert!(good.mean(&[0.5, 0.5]) > 0.8, "{}", good.mean(&[0.5, 0.5]));
+            // A quarter of the labels at the one point are 1.
+            let repeated = fit(&learner, &repeated);
+            assert!((repeated.mean(&[0.5, 0.5]) - 0.25).abs() < 0.02);
+            let alone = fit(&learner, &history(1, 0));
+            for classifier in [bad, good, repeated, alone] {
+                for target in TARGETS {
+                    let bound = classifier.upper_bound(Confidence::default(), target).unwrap();
+                    for acquisition in [bound, classifier.acquisition(target)] {
+                        let mut gradient = [0.0; DIM];
+                        let value = acquisition.value_and_gradient(&[0.5, 0.5], &mut gradient);
+                        assert!(value.is_finite() && gradient.iter().all(|g| g.is_finite()));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_likeliest_kernel_finds_the_good_region() {
+        let history = history(60, 7);
+        let classifier = fit(&LeastSquares::default(), &history);
+        assert!(classifier.probability(&[0.3, 0.3]) > 0.8);
+        assert!(classifier.probability(&[0.9, 0.9]) < 0.2);
+        let labels = Threshold::default().label(&history).unwrap();
+        let rng = &mut Seed(1).stream("fit", 1);
+        let again = LeastSquares::default().fit(&labels, Some(&classifier), rng).unwrap();
+        assert_eq!(again.weights, classifier.weights);
+    }
+
+    #[test]
+    fn settings_that_no_fit_could_use_are_refused_by_name() {
+        for ridge in [0.0, -1.0, f64::NAN] {
+            let learner = LeastSquares { ridge, ..LeastSquares::default() };
+            assert!(learner.check(DIM).unwrap_err().to_string().contains("ridge"));
+        }
+        let error = fixed(Profile::Matern32).check(3).unwrap_err().to_string();
+        assert!(error.contains("length scales") && error.contains('3'), "{error}");
+        let noise = Some(crate::gaussian_process::marginal_likelihood::Range::new(1e-6, 1.0));
+        let settings = MarginalLikelihood { noise, ..Default::default() };
+        let hyper_parameters = HyperParameters::MarginalLikelihood(settings);
+        let learner = LeastSquares { hyper_parameters, ..Default::default() };
+        assert!(learner.check(DIM).unwrap_err().to_string().contains("noise"));
+    }
+
+    #[test]
+    fn settings_are_read_back_as_they_were_written() {
+        for learner in [LeastSquares::default(), fixed(Profile::RationalQuadratic { alpha: 2.0 })] {
+            let text = serde_json::to_string(&learner).unwrap();
+            assert_eq!(serde_json::from_str::<LeastSquares>(&text).unwrap(), learner, "{text}");
+        }
+    }
+}

@@ -55,6 +55,32 @@ impl Profile {
             Self::Matern52 => matern::value_and_slope_52(squared),
         }
     }
+
+    /// φ with its derivatives in r² and in α.
+    #[inline]
+    pub fn slopes(self, squared: f64) -> ProfileSlopes {
+        let (value, in_squared, in_alpha) = match self {
+            Self::RationalQuadratic { alpha } => {
+                rational_quadratic::value_and_slopes(squared, alpha)
+            }
+            other => {
+                let (value, slope) = other.value_and_slope(squared);
+                (value, slope, 0.0)
+            }
+        };
+        ProfileSlopes { value, in_squared, in_alpha }
+    }
+}
+
+/// A profile and its derivatives at one squared scaled distance: what the marginal likelihood needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProfileSlopes {
+    /// φ.
+    pub value: f64,
+    /// dφ/d(r²).
+    pub in_squared: f64,
+    /// dφ/dα of the rational quadratic; 0 for the other profiles.
+    pub in_alpha: f64,
 }
 
 /// A stationary kernel with its hyper-parameters.
@@ -182,6 +208,18 @@ mod tests {
             let (value, slope) = profile.value_and_slope(squared);
             prop_assert!((slope - numeric).abs() < 1e-6 * (1.0 + slope.abs()), "{} {}", slope, numeric);
             prop_assert!((value - profile.value(squared)).abs() < 1e-15);
+            let slopes = profile.slopes(squared);
+            prop_assert!((value - slopes.value).abs() < 1e-15);
+            prop_assert!((slope - slopes.in_squared).abs() < 1e-15);
+        }
+
+        #[test]
+        fn the_slope_in_alpha_is_the_derivative_of_the_value(alpha in 0.05..50.0_f64, squared in 0.0..30.0_f64) {
+            let value = |alpha: f64| Profile::RationalQuadratic { alpha }.value(squared);
+            let step = 1e-5 * alpha;
+            let numeric = (value(alpha + step) - value(alpha - step)) / (2.0 * step);
+            let slope = Profile::RationalQuadratic { alpha }.slopes(squared).in_alpha;
+            prop_assert!((slope - numeric).abs() < 1e-7 / alpha, "{} {}", slope, numeric);
         }
 
         #[test]

@@ -12,9 +12,11 @@ pub(super) fn value_and_slope(squared: f64, alpha: f64) -> (f64, f64) {
     (value, -0.5 * value / (1.0 + squared / (2.0 * alpha)))
 }
 
-/// dφ/dα = φ · (u / (1 + u) - ln(1 + u)) with u = r² / 2α.
+/// φ, dφ/d(r²) and dφ/dα = φ · (u / (1 + u) - ln(1 + u)) with u = r² / 2α.
 #[inline]
-pub(super) fn slope_in_alpha(squared: f64, alpha: f64) -> f64 {
+pub(super) fn value_and_slopes(squared: f64, alpha: f64) -> (f64, f64, f64) {
     let u = squared / (2.0 * alpha);
-    value(squared, alpha) * (u / (1.0 + u) - u.ln_1p())
+    let log = u.ln_1p();
+    let value = (-alpha * log).exp();
+    (value, -0.5 * value / (1.0 + u), value * (u / (1.0 + u) - log))
 }

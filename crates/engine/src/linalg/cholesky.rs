@@ -128,12 +128,7 @@ impl Cholesky {
             let first = t * TILE;
             let rows = (self.len - first).min(TILE);
             let (before, rest) = b[..first + rows].split_at_mut(first);
-            let block = &tile[first * TILE..];
-            for i in (0..rows).rev() {
-                let column = &block[i * TILE..(i + 1) * TILE];
-                let below: f64 = (i + 1..rows).map(|k| column[k] * rest[k]).sum();
-                rest[i] = (rest[i] - below) / column[i];
-            }
+            solve_upper_block(&tile[first * TILE..], rest);
             let mut x = [0.0; TILE];
             x[..rows].copy_from_slice(rest);
             for (b, column) in before.iter_mut().zip(tile.chunks_exact(TILE)) {
@@ -171,32 +166,32 @@ impl Cholesky {
         }
     }
 
-    /// Replaces each of the right-hand sides b by A⁻¹b; see [`Self::solve_lower_batch`].
-    pub fn solve_batch(&self, batch: &mut [f64]) {
+    /// Replaces each of the right-hand sides b by L⁻ᵀb; see [`Self::solve_lower_batch`].
+    pub fn solve_upper_batch(&self, batch: &mut [f64]) {
         if self.len == 0 {
             return;
         }
-        self.solve_lower_batch(batch);
+        assert_eq!(batch.len() % self.len, 0, "each right-hand side must have one entry a row");
         let count = batch.len() / self.len;
         for (t, tile) in self.tiles.iter().enumerate().rev() {
             let first = t * TILE;
             let rows = (self.len - first).min(TILE);
-            let block = &tile[first * TILE..];
             for b in batch.chunks_exact_mut(self.len) {
-                let b = &mut b[first..first + rows];
-                for i in (0..rows).rev() {
-                    let column = &block[i * TILE..(i + 1) * TILE];
-                    let below: f64 = (i + 1..rows).map(|k| column[k] * b[k]).sum();
-                    b[i] = (b[i] - below) / column[i];
-                }
+                solve_upper_block(&tile[first * TILE..], &mut b[first..first + rows]);
             }
             let matrix = MatMut::from_column_major_slice_mut(batch, self.len, count);
             let (before, rest) = matrix.split_at_row_mut(first);
             let panel = MatRef::from_column_major_slice(&tile[..first * TILE], TILE, first);
             let panel = panel.subrows(0, rows).transpose();
-            let rest = rest.subrows(0, rows);
+            let rest = rest.as_ref().subrows(0, rows);
             matmul(before, Accum::Add, panel, rest, -1.0, Par::Seq);
         }
+    }
+
+    /// Replaces each of the right-hand sides b by A⁻¹b; see [`Self::solve_lower_batch`].
+    pub fn solve_batch(&self, batch: &mut [f64]) {
+        self.solve_lower_batch(batch);
+        self.solve_upper_batch(batch);
     }
 
     /// Appends rows up to `len` with the present jitter; on failure the factor is left short.
@@ -315,6 +310,15 @@ fn solve_lower_block(block: &[f64], b: &mut [f64]) {
         for i in k + 1..b.len() {
             b[i] -= column[i] * y;
         }
+    }
+}
+
+/// b := L⁻ᵀb for a diagonal block L, of which the first `b.len()` rows count.
+fn solve_upper_block(block: &[f64], b: &mut [f64]) {
+    for i in (0..b.len()).rev() {
+        let column = &block[i * TILE..(i + 1) * TILE];
+        let below: f64 = (i + 1..b.len()).map(|k| column[k] * b[k]).sum();
+        b[i] = (b[i] - below) / column[i];
     }
 }
 

@@ -1,0 +1,91 @@
+//! What does a refit after ten more trials save over a fit from scratch? And what do predictions cost?
+
+#![allow(missing_docs, reason = "criterion's macros make public functions")]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use wimble::acquisition::{Acquisition, SmoothAcquisition};
+use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
+use wimble::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
+use wimble::gaussian_process::MarginalLikelihood;
+use wimble::history::{History, Outcome};
+use wimble::kernel::{Kernel, Profile};
+use wimble::labels::Threshold;
+use wimble::points::Points;
+use wimble::seed::{Rng, Seed, uniform};
+
+const DIM: usize = 6;
+
+fn point(rng: &mut Rng) -> [f64; DIM] {
+    [(); DIM].map(|()| uniform(rng))
+}
+
+fn history(len: usize) -> History {
+    let mut rng = Seed(0).stream("bench", 0);
+    let mut history = History::new(DIM);
+    for _ in 0..len {
+        let x = point(&mut rng);
+        let value = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
+        history.push(&x, Outcome::Value(value)).expect("the point has the right dimension");
+    }
+    history
+}
+
+fn learner() -> LeastSquares {
+    let kernel = Kernel::isotropic(Profile::RationalQuadratic { alpha: 1.0 }, DIM, 0.5, 1.0)
+        .expect("the hyper-parameters are positive");
+    LeastSquares { hyper_parameters: HyperParameters::Fixed { kernel }, ..LeastSquares::default() }
+}
+
+fn fits(criterion: &mut Criterion) {
+    let (learner, shorter, longer) = (learner(), history(500), history(510));
+    let shorter = Threshold::default().label(&shorter).expect("there are values");
+    let longer = Threshold::default().label(&longer).expect("there are values");
+    let rng = &mut Seed(0).stream("fit", 0);
+    let previous = learner.fit(&shorter, None, rng).expect("the matrix is positive definite");
+    criterion.bench_function("least_squares_refit_500_plus_10", |bencher| {
+        bencher.iter(|| learner.fit(black_box(&longer), Some(&previous), rng));
+    });
+    criterion.bench_function("least_squares_from_scratch_510", |bencher| {
+        bencher.iter(|| learner.fit(black_box(&longer), None, rng));
+    });
+}
+
+fn predictions(criterion: &mut Criterion) {
+    let (learner, history) = (learner(), history(500));
+    let labels = Threshold::default().label(&history).expect("there are values");
+    let rng = &mut Seed(0).stream("fit", 0);
+    let classifier = learner.fit(&labels, None, rng).expect("the matrix is positive definite");
+    let bound = classifier
+        .upper_bound(Confidence::default(), Target::Logit)
+        .expect("the confidence is valid");
+    let at = Points::from_rows(DIM, (0..1000).map(|_| point(rng)));
+    let mut values = vec![0.0; at.len()];
+    criterion.bench_function("least_squares_mean_1000_points", |bencher| {
+        bencher.iter(|| classifier.acquisition(Target::Logit).values(black_box(&at), &mut values));
+    });
+    criterion.bench_function("least_squares_upper_bound_1000_points", |bencher| {
+        bencher.iter(|| bound.values(black_box(&at), &mut values));
+    });
+    let mut gradient = [0.0; DIM];
+    criterion.bench_function("least_squares_upper_bound_gradient_one_point", |bencher| {
+        bencher.iter(|| bound.value_and_gradient(black_box(at.row(0)), &mut gradient));
+    });
+}
+
+fn marginal_likelihood(criterion: &mut Criterion) {
+    let history = history(200);
+    let labels = Threshold::default().label(&history).expect("there are values");
+    let targets = labels.to_vec();
+    let settings = MarginalLikelihood::default();
+    let mut group = criterion.benchmark_group("marginal_likelihood");
+    group.sample_size(10);
+    group.bench_function("maximise_200", |bencher| {
+        bencher.iter(|| settings.maximise(history.points(), black_box(&targets), 0.025, None));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, fits, predictions, marginal_likelihood);
+criterion_main!(benches);
