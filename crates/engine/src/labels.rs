@@ -62,22 +62,43 @@ impl Threshold {
         }
     }
 
-    /// Labels for all of `history`; `None` if there is no value to take a quantile of.
+    /// Labels that all count the same for all of `history`; `None` if there is no value to take a quantile of.
     pub fn label(self, history: &History) -> Option<Labels<'_>> {
-        self.label_first(history, history.len(), history.ranking())
+        self.label_first(Weights::Uniform, history, history.len(), history.ranking())
     }
 
     /// Labels for the first `len` trials of `history`, whose values are those in `ranking`.
     pub fn label_first<'h>(
         self,
+        weights: Weights,
         history: &'h History,
         len: usize,
         ranking: &Ranking,
     ) -> Option<Labels<'h>> {
         let threshold = self.value(ranking)?;
         let good = ranking.count_at_most(threshold);
-        Some(Labels { history, len, threshold, good })
+        let mean_improvement = match weights {
+            Weights::Uniform => None,
+            Weights::Improvement => {
+                let mean = threshold - ranking.sum_at_most(threshold) / good.max(1) as f64;
+                // Good values that all equal τ differ in nothing: they count the same.
+                Some(mean).filter(|mean| *mean > 0.0 && mean.is_finite())
+            }
+        };
+        Some(Labels { history, len, threshold, good, mean_improvement })
     }
+}
+
+/// How much each label counts in a classifier's loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// All labels count the same: the classifier estimates the probability of improvement.
+    #[default]
+    Uniform,
+    /// A good point counts by how far it lies below τ, (τ - y)₊ over its mean among the good, and a bad one counts
+    /// 1: the classifier estimates expected improvement (LFBO; Song, Yu, Neiswanger and Ermon 2022).
+    Improvement,
 }
 
 /// Points with labels: what a classifier is fitted to.
@@ -87,6 +108,7 @@ pub struct Labels<'h> {
     len: usize,
     threshold: f64,
     good: usize,
+    mean_improvement: Option<f64>,
 }
 
 impl<'h> Labels<'h> {
@@ -124,6 +146,16 @@ impl<'h> Labels<'h> {
     /// All labels as numbers, 1 for good and 0 for bad.
     pub fn to_vec(&self) -> Vec<f64> {
         (0..self.len).map(|i| f64::from(u8::from(self.is_good(i)))).collect()
+    }
+
+    /// How much the `i`-th label counts: 1 on average over the good ones, and 1 for every bad one.
+    pub fn weight(&self, i: usize) -> f64 {
+        match (self.mean_improvement, self.history.outcomes()[i]) {
+            (Some(mean), Outcome::Value(value)) if value <= self.threshold => {
+                (self.threshold - value) / mean
+            }
+            _ => 1.0,
+        }
     }
 
     /// How many points are good.
@@ -165,6 +197,23 @@ mod tests {
         let labels = Threshold::default().label(&history).unwrap();
         assert_eq!(labels.to_vec(), [1.0, 1.0, 1.0, 0.0]);
         assert_eq!(labels.good(), 3);
+    }
+
+    #[test]
+    fn improvement_weighs_the_good_by_how_good_they_are() {
+        let mut history = history(&[1.0, 2.0, 3.0, 9.0, 9.0, 9.0]);
+        history.push(&[9.0], Outcome::Failed).unwrap();
+        let threshold = Threshold::Quantile { fraction: 0.5 };
+        let label = |history| {
+            threshold
+                .label_first(Weights::Improvement, history, history.len(), history.ranking())
+                .unwrap()
+        };
+        let labels = label(&history);
+        let weights: Vec<f64> = (0..labels.len()).map(|i| labels.weight(i)).collect();
+        assert_eq!(weights, [2.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+        let ties = self::history(&[1.0, 1.0, 5.0, 6.0]);
+        assert_eq!(label(&ties).weight(0), 1.0);
     }
 
     #[test]

@@ -14,8 +14,30 @@ const BLOCK: usize = 512;
 /// Finite values in ascending order.
 #[derive(Debug, Clone, Default)]
 pub struct Ranking {
-    blocks: Vec<Vec<f64>>,
+    blocks: Vec<Block>,
     len: usize,
+}
+
+/// A run of values in ascending order, never empty.
+#[derive(Debug, Clone)]
+struct Block {
+    values: Vec<f64>,
+    sum: f64,
+}
+
+impl Block {
+    fn new(values: Vec<f64>) -> Self {
+        let sum = values.iter().sum();
+        Self { values, sum }
+    }
+
+    fn highest(&self) -> f64 {
+        self.values[self.values.len() - 1]
+    }
+
+    fn count_at_most(&self, bound: f64) -> usize {
+        self.values.partition_point(|&value| value <= bound)
+    }
 }
 
 impl Ranking {
@@ -33,25 +55,27 @@ impl Ranking {
     pub fn insert(&mut self, value: f64) {
         debug_assert!(value.is_finite());
         self.len += 1;
-        let at = self.blocks.partition_point(|block| block[block.len() - 1] < value);
+        let at = self.blocks.partition_point(|block| block.highest() < value);
         let at = at.min(self.blocks.len().saturating_sub(1));
         let Some(block) = self.blocks.get_mut(at) else {
-            self.blocks.push(vec![value]);
+            self.blocks.push(Block::new(vec![value]));
             return;
         };
-        block.insert(block.partition_point(|&other| other < value), value);
-        if block.len() >= 2 * BLOCK {
-            let upper = block.split_off(BLOCK);
-            self.blocks.insert(at + 1, upper);
+        let mut values = std::mem::take(&mut block.values);
+        values.insert(values.partition_point(|&other| other < value), value);
+        let upper = if values.len() >= 2 * BLOCK { values.split_off(BLOCK) } else { Vec::new() };
+        *block = Block::new(values);
+        if !upper.is_empty() {
+            self.blocks.insert(at + 1, Block::new(upper));
         }
     }
 
     /// The value with `rank` values before it in ascending order; `None` if there are not that many.
     pub fn nth(&self, mut rank: usize) -> Option<f64> {
         for block in &self.blocks {
-            match block.get(rank) {
+            match block.values.get(rank) {
                 Some(&value) => return Some(value),
-                None => rank -= block.len(),
+                None => rank -= block.values.len(),
             }
         }
         None
@@ -59,15 +83,17 @@ impl Ranking {
 
     /// How many values are at most `bound`.
     pub fn count_at_most(&self, bound: f64) -> usize {
-        let mut count = 0;
-        for block in &self.blocks {
-            if block[block.len() - 1] <= bound {
-                count += block.len();
-            } else {
-                return count + block.partition_point(|&value| value <= bound);
-            }
-        }
-        count
+        let whole = self.blocks.partition_point(|block| block.highest() <= bound);
+        let count: usize = self.blocks[..whole].iter().map(|block| block.values.len()).sum();
+        count + self.blocks.get(whole).map_or(0, |block| block.count_at_most(bound))
+    }
+
+    /// The sum of the values that are at most `bound`.
+    pub fn sum_at_most(&self, bound: f64) -> f64 {
+        let whole = self.blocks.partition_point(|block| block.highest() <= bound);
+        let sum: f64 = self.blocks[..whole].iter().map(|block| block.sum).sum();
+        let part = |block: &Block| block.values[..block.count_at_most(bound)].iter().sum::<f64>();
+        sum + self.blocks.get(whole).map_or(0.0, part)
     }
 }
 
@@ -93,6 +119,8 @@ mod tests {
                 let bound = sorted[rank];
                 let count = sorted.iter().filter(|&&value| value <= bound).count();
                 prop_assert_eq!(ranking.count_at_most(bound), count);
+                let sum: f64 = sorted.iter().filter(|&&value| value <= bound).sum();
+                prop_assert!((ranking.sum_at_most(bound) - sum).abs() < 1e-9);
             }
             prop_assert_eq!(ranking.nth(sorted.len()), None);
             prop_assert_eq!(ranking.count_at_most(-51.0), 0);

@@ -50,6 +50,11 @@ pub trait Learner: Send + Sync {
         None
     }
 
+    /// Whether a fit heeds [`Labels::weight`].
+    fn takes_weights(&self) -> bool {
+        false
+    }
+
     /// Refuses settings that no fit could use, for points of `dim` coordinates.
     fn check(&self, dim: usize) -> Result<()>;
 }
