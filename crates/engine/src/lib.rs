@@ -50,3 +50,30 @@ pub mod strategy;
 pub mod theory;
 
 pub use error::{Error, Result};
+
+/// What a program that optimises needs: `use wimble::prelude::*`.
+pub mod prelude {
+    pub use crate::batch::{Ascent, Candidates, Svgd};
+    pub use crate::classifier::least_squares::LeastSquares;
+    pub use crate::classifier::perceptron::Perceptron;
+    pub use crate::classifier::{Confidence, Target};
+    pub use crate::history::Outcome;
+    pub use crate::labels::Threshold;
+    pub use crate::seed::Seed;
+    pub use crate::session::{Best, Direction, Session, Trial};
+    pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
+    pub use crate::strategy::{Bore, BorePlusPlus, Random, Strategy};
+}
+
+/// The README and the guide, whose code is compiled and run with the documentation tests.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide/spaces.md")]
+    struct Spaces;
+    #[doc = include_str!("../../../docs/guide/methods.md")]
+    struct Methods;
+    #[doc = include_str!("../../../docs/guide/sessions.md")]
+    struct Sessions;
+}

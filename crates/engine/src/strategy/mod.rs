@@ -3,8 +3,10 @@
 //! A strategy is settings only. Proposing is a pure function of evidence and seed: the same seed, space,
 //! history and pending points give the same batch, in any process and on any number of threads.
 
+mod bore;
 mod random;
 
+pub use bore::{Bore, BorePlusPlus};
 pub use random::Random;
 
 use std::any::Any;

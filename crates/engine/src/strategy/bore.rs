@@ -1,0 +1,275 @@
+//! BORE and BORE++, sequential and in batches.
+//!
+//! BORE (Algorithm 1) labels what was tried, fits a classifier π̂, and goes where it is most sure of a good
+//! value; BORE++ (section 4) does the same with an upper confidence bound π_{t,δ}, equation (20), in place of
+//! π̂. The batch forms (section 5) differ in the rule alone: [`Svgd`] samples from p̂ ∝ π where [`Ascent`]
+//! takes the maximum.
+//!
+//! Algorithm 1 prints the fit of round t and the maximum of round t - 1; here the classifier is fitted to all
+//! that is known, and that fit is used.
+//!
+//! # Design
+//! A learner with a warm start is trained further after every k trials (see [`Learner::kept_every`]). Which
+//! trials a kept fit has seen depends on history alone, not on when batches were asked for; a process that
+//! starts anew trains through the same sequence once and arrives at the same weights.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Memory, Strategy};
+use crate::batch::{Ascent, BatchRule, Svgd};
+use crate::classifier::least_squares::LeastSquares;
+use crate::classifier::perceptron::Perceptron;
+use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
+use crate::domain::Domain;
+use crate::error::{Error, Result};
+use crate::history::History;
+use crate::labels::{Labels, Threshold, Weights};
+use crate::points::Points;
+use crate::ranking::Ranking;
+use crate::seed::{Rng, Seed};
+use crate::space::SearchSpace;
+
+/// BORE: a classifier, and a rule that turns it into points.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Bore<L, R> {
+    /// Where good ends.
+    pub threshold: Threshold,
+    /// How much each label counts.
+    pub weights: Weights,
+    /// What is fitted to the labels.
+    pub learner: L,
+    /// How points are chosen.
+    pub rule: R,
+    /// The scale on which the rule sees the class probability.
+    pub target: Target,
+    /// How many trials are drawn at random before the classifier is asked; 10 in the paper.
+    pub initial: usize,
+}
+
+impl<L, R> Bore<L, R> {
+    /// BORE with this classifier and rule, the rest as in the paper: γ = 0.25 and 10 initial points.
+    pub fn new(learner: L, rule: R) -> Self {
+        Self {
+            threshold: Threshold::default(),
+            weights: Weights::default(),
+            learner,
+            rule,
+            target: Target::default(),
+            initial: 10,
+        }
+    }
+}
+
+impl Bore<Perceptron, Svgd> {
+    /// Batch BORE as in the paper's section 5 and its table of settings.
+    pub fn batch() -> Self {
+        Self::new(Perceptron::default(), Svgd::default())
+    }
+}
+
+impl Bore<Perceptron, Ascent> {
+    /// BORE, Algorithm 1: one point at a time.
+    pub fn sequential() -> Self {
+        Self::new(Perceptron::default(), Ascent::default())
+    }
+}
+
+/// BORE++: BORE under an upper confidence bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BorePlusPlus<L, R> {
+    /// All that it shares with BORE.
+    pub bore: Bore<L, R>,
+    /// How far above the estimate the bound lies.
+    pub confidence: Confidence,
+}
+
+impl<L, R> BorePlusPlus<L, R> {
+    /// BORE++ with this classifier and rule and the paper's β = 3.
+    pub fn new(learner: L, rule: R) -> Self {
+        Self { bore: Bore::new(learner, rule), confidence: Confidence::default() }
+    }
+}
+
+impl BorePlusPlus<LeastSquares, Svgd> {
+    /// Batch BORE++ with kernel least squares, the setting of Theorem 4.
+    pub fn batch() -> Self {
+        Self::new(LeastSquares::default(), Svgd::default())
+    }
+}
+
+impl BorePlusPlus<LeastSquares, Ascent> {
+    /// BORE++ with kernel least squares, one point at a time, as in the paper's experiments on real data.
+    pub fn sequential() -> Self {
+        Self::new(LeastSquares::default(), Ascent::default())
+    }
+}
+
+impl<L, R> Strategy for Bore<L, R>
+where
+    L: Learner,
+    R: for<'c> BatchRule<<L::Classifier as Classifier>::Acquisition<'c>>,
+{
+    fn name(&self) -> &'static str {
+        "bore"
+    }
+
+    fn check(&self, space: &SearchSpace) -> Result<()> {
+        self.check_model(space)?;
+        self.rule.check()
+    }
+
+    fn propose(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Points> {
+        self.place(evidence, batch_size, seed, memory, |classifier, domain, count, rng| {
+            self.rule.choose(&classifier.acquisition(self.target), domain, count, rng)
+        })
+    }
+}
+
+impl<L, R> Strategy for BorePlusPlus<L, R>
+where
+    L: Learner<Classifier: Uncertain>,
+    R: for<'c> BatchRule<<L::Classifier as Uncertain>::UpperBound<'c>>,
+{
+    fn name(&self) -> &'static str {
+        "bore++"
+    }
+
+    fn check(&self, space: &SearchSpace) -> Result<()> {
+        self.confidence.check()?;
+        self.bore.check_model(space)?;
+        self.bore.rule.check()
+    }
+
+    fn propose(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Points> {
+        self.bore.place(evidence, batch_size, seed, memory, |classifier, domain, count, rng| {
+            let bound = classifier.upper_bound(self.confidence, self.bore.target)?;
+            self.bore.rule.choose(&bound, domain, count, rng)
+        })
+    }
+}
+
+/// The latest fit that later ones continue from, and how much of history it has seen.
+struct Kept<C> {
+    trials: usize,
+    ranking: Ranking,
+    classifier: Option<Arc<C>>,
+}
+
+impl<C> Default for Kept<C> {
+    fn default() -> Self {
+        Self { trials: 0, ranking: Ranking::default(), classifier: None }
+    }
+}
+
+impl<L: Learner, R> Bore<L, R> {
+    /// The classifier fitted to all of `history`; `None` while there is nothing to label.
+    ///
+    /// `memory` is that of [`Strategy::propose`]; an empty one gives the same classifier.
+    pub fn classifier(
+        &self,
+        history: &History,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Option<Arc<L::Classifier>>> {
+        let label = |len, ranking: &Ranking| {
+            self.threshold.label_first(self.weights, history, len, ranking)
+        };
+        let Some(labels) =
+            label(history.len(), history.ranking()).filter(|labels| !labels.is_empty())
+        else {
+            return Ok(None);
+        };
+        let kept = memory.take::<Kept<L::Classifier>>().filter(|kept| kept.trials <= history.len());
+        let mut kept = kept.unwrap_or_default();
+        let fit = |labels: &Labels<'_>, previous: &Option<Arc<L::Classifier>>| {
+            // One stream for each number of trials seen, whichever process fits it.
+            let mut rng = seed.stream("fit", labels.len() as u64);
+            self.learner.fit(labels, previous.as_deref(), &mut rng).map(Arc::new)
+        };
+        let fitted = match self.learner.kept_every() {
+            None => {
+                let fitted = fit(&labels, &kept.classifier)?;
+                kept.trials = history.len();
+                kept.classifier = Some(Arc::clone(&fitted));
+                fitted
+            }
+            Some(every) => {
+                while kept.trials + every <= history.len() {
+                    let news = kept.trials..kept.trials + every;
+                    kept.trials = news.end;
+                    let values =
+                        history.outcomes()[news].iter().filter_map(|outcome| outcome.value());
+                    values.for_each(|value| kept.ranking.insert(value));
+                    if let Some(labels) = label(kept.trials, &kept.ranking) {
+                        kept.classifier = Some(fit(&labels, &kept.classifier)?);
+                    }
+                }
+                match &kept.classifier {
+                    Some(classifier) if kept.trials == history.len() => Arc::clone(classifier),
+                    previous => fit(&labels, previous)?,
+                }
+            }
+        };
+        memory.keep(kept);
+        Ok(Some(fitted))
+    }
+
+    fn check_model(&self, space: &SearchSpace) -> Result<()> {
+        self.threshold.check()?;
+        if self.weights != Weights::Uniform && !self.learner.takes_weights() {
+            let allowed = "uniform with a classifier that takes no weights";
+            return Err(Error::invalid("weights", "improvement", allowed));
+        }
+        self.learner.check(space.dim())
+    }
+
+    /// Random points while there are too few trials, then those that `choose` places under the classifier.
+    fn place(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+        choose: impl FnOnce(&L::Classifier, &Domain<'_>, usize, &mut Rng) -> Result<Points>,
+    ) -> Result<Points> {
+        let Evidence { space, history, pending } = evidence;
+        let leaders = history.leaders().iter().map(|&i| history.points().row(i));
+        let incumbents = Points::from_rows(space.dim(), leaders);
+        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
+        domain.check_room(batch_size)?;
+
+        let issued = history.len() + pending.len();
+        let mut rng = seed.stream("place", issued as u64);
+        let random = self.initial.saturating_sub(issued).min(batch_size);
+        let classifier = if random == batch_size || history.ranking().is_empty() {
+            None
+        } else {
+            self.classifier(history, seed, memory)?
+        };
+        let Some(classifier) = classifier else { return domain.sample(batch_size, &mut rng) };
+
+        let mut batch = domain.sample(random, &mut rng)?;
+        let mut ahead = pending.clone();
+        ahead.extend(&batch);
+        let domain = Domain { pending: &ahead, ..domain };
+        let chosen = choose(&classifier, &domain, batch_size - random, &mut rng)?;
+        batch.extend(&domain.settle(&chosen, &mut rng)?);
+        Ok(batch)
+    }
+}

@@ -1,0 +1,223 @@
+//! What every strategy promises, through the public API: legal and distinct suggestions, the same ones from the same
+//! seed and evidence, and nothing lost.
+
+use std::collections::HashSet;
+
+use wimble::Error;
+use wimble::prelude::*;
+
+/// Every strategy of this crate, small enough for tests.
+fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
+    let svgd = Svgd { steps: 50, ..Svgd::default() };
+    let ascent = Ascent { samples: 64, restarts: 2, evaluations: 20, ..Ascent::default() };
+    let candidates = Candidates { samples: 64, rounds: 4, ..Candidates::default() };
+    vec![
+        ("random", Box::new(Random)),
+        ("bore perceptron svgd", Box::new(Bore::new(Perceptron::default(), svgd))),
+        ("bore perceptron ascent", Box::new(Bore::new(Perceptron::default(), ascent))),
+        ("bore perceptron candidates", Box::new(Bore::new(Perceptron::default(), candidates))),
+        ("bore least squares svgd", Box::new(Bore::new(LeastSquares::default(), svgd))),
+        ("bore++ least squares svgd", Box::new(BorePlusPlus::new(LeastSquares::default(), svgd))),
+        (
+            "bore++ least squares ascent",
+            Box::new(BorePlusPlus::new(LeastSquares::default(), ascent)),
+        ),
+        (
+            "bore++ least squares candidates",
+            Box::new(BorePlusPlus::new(LeastSquares::default(), candidates)),
+        ),
+    ]
+}
+
+fn mixed_space() -> SearchSpace {
+    SearchSpace::new([
+        Dimension::log_real("rate", 1e-5, 1.0),
+        Dimension::integer("layers", 1, 5),
+        Dimension::boolean("augment"),
+        Dimension::categorical("optimiser", ["adam", "sgd", "lion"]),
+        Dimension::real("momentum", 0.0, 0.99).when("optimiser", ["sgd"]),
+        Dimension::ordinal("precision", ["low", "high"]),
+    ])
+    .unwrap()
+}
+
+/// A smooth objective on the mixed space that fails here and there.
+fn objective(configuration: &Configuration) -> Outcome {
+    let real = |name: &str| match configuration.get(name) {
+        Some(Value::Real(x)) => *x,
+        Some(Value::Integer(x)) => *x as f64,
+        _ => 0.5,
+    };
+    let adam = configuration.get("optimiser") == Some(&"adam".into());
+    let value =
+        (real("rate").log10() + 2.0).powi(2) + (real("layers") - 3.0).abs() + real("momentum");
+    match configuration.get("augment") {
+        Some(Value::Boolean(true)) if real("layers") > 4.5 => Outcome::Infeasible,
+        _ if real("rate") > 0.9 => Outcome::Failed,
+        _ => Outcome::Value(value - f64::from(u8::from(adam))),
+    }
+}
+
+fn run(session: &mut Session, batches: &[usize]) -> Vec<Trial> {
+    let mut all = Vec::new();
+    for &size in batches {
+        let trials = session.ask(size).unwrap();
+        assert_eq!(trials.len(), size);
+        for trial in &trials {
+            session.tell(trial.id, objective(&trial.configuration)).unwrap();
+        }
+        all.extend(trials);
+    }
+    all
+}
+
+#[test]
+fn suggestions_are_legal_and_never_repeat() {
+    for (name, strategy) in strategies() {
+        let mut session =
+            Session::new(mixed_space(), strategy, Direction::Minimise, Seed(1)).unwrap();
+        let trials = run(&mut session, &[7, 5, 1, 10, 3, 12]);
+        let mut seen = HashSet::new();
+        for trial in trials {
+            session
+                .space()
+                .encode(&trial.configuration)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(
+                seen.insert(trial.configuration.to_string()),
+                "{name} repeats {}",
+                trial.configuration
+            );
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_and_evidence_give_the_same_suggestions_on_any_number_of_threads() {
+    for index in 0..strategies().len() {
+        let run_once = move || {
+            let (_, strategy) = strategies().swap_remove(index);
+            let mut session =
+                Session::new(mixed_space(), strategy, Direction::Minimise, Seed(9)).unwrap();
+            run(&mut session, &[10, 4, 4, 9])
+        };
+        let alone = run_once();
+        let threads: Vec<_> = (0..3).map(|_| std::thread::spawn(run_once)).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), alone, "{}", strategies()[index].0);
+        }
+    }
+}
+
+#[test]
+fn a_session_that_was_saved_and_loaded_goes_on_as_if_it_had_not_been() {
+    for index in 0..strategies().len() {
+        let strategy = || strategies().swap_remove(index).1;
+        let mut session =
+            Session::new(mixed_space(), strategy(), Direction::Minimise, Seed(4)).unwrap();
+        // 33 trials: the warm start is in the middle of its interval; three of them stay pending.
+        run(&mut session, &[10, 10, 3, 10]);
+        session.ask(3).unwrap();
+        let mut loaded = Session::load(&session.save().unwrap(), strategy()).unwrap();
+        assert_eq!(loaded.ask(6).unwrap(), session.ask(6).unwrap(), "{}", strategies()[index].0);
+        assert_eq!(loaded.save().unwrap(), session.save().unwrap());
+    }
+}
+
+#[test]
+fn a_finite_space_is_used_up_exactly_and_then_refused() {
+    for (name, strategy) in strategies() {
+        let space = SearchSpace::new([
+            Dimension::integer("a", 0, 4),
+            Dimension::categorical("b", ["x", "y", "z"]),
+        ])
+        .unwrap();
+        let mut session = Session::new(space, strategy, Direction::Maximise, Seed(2)).unwrap();
+        let mut seen = HashSet::new();
+        for size in [4, 6, 3, 1] {
+            for (i, trial) in session.ask(size).unwrap().into_iter().enumerate() {
+                assert!(seen.insert(trial.configuration.to_string()), "{name}");
+                // One of each batch stays pending.
+                if i > 0 || size == 1 {
+                    session.tell(trial.id, Outcome::Value(i as f64)).unwrap();
+                }
+            }
+        }
+        let error = session.ask(2).unwrap_err();
+        assert_eq!(error, Error::Exhausted { tried: 14, total: 15, requested: 2 }, "{name}");
+        assert_eq!(session.ask(1).unwrap().len(), 1);
+        assert_eq!(
+            session.ask(1).unwrap_err(),
+            Error::Exhausted { tried: 15, total: 15, requested: 1 }
+        );
+    }
+}
+
+#[test]
+fn ties_constants_failures_and_a_single_observation_are_no_trouble() {
+    type Objective = fn(u64) -> Outcome;
+    let objectives: [(&str, Objective); 4] = [
+        ("constant", |_| Outcome::Value(1.0)),
+        ("ties", |id| Outcome::Value((id % 2) as f64)),
+        ("failures", |_| Outcome::Failed),
+        ("one value", |id| if id == 3 { Outcome::Value(1e300) } else { Outcome::Infeasible }),
+    ];
+    for (name, strategy) in strategies().into_iter().map(|(name, _)| name).zip(0..) {
+        for (kind, outcome) in objectives {
+            let strategy = strategies().swap_remove(strategy).1;
+            let mut session =
+                Session::new(mixed_space(), strategy, Direction::Minimise, Seed(1)).unwrap();
+            for size in [1, 5, 6, 2] {
+                let trials =
+                    session.ask(size).unwrap_or_else(|error| panic!("{name}, {kind}: {error}"));
+                for trial in trials {
+                    session.tell(trial.id, outcome(trial.id)).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn trials_may_be_told_in_any_order_while_others_are_asked_for() {
+    for (name, strategy) in strategies() {
+        let mut session =
+            Session::new(mixed_space(), strategy, Direction::Minimise, Seed(1)).unwrap();
+        let mut running: Vec<Trial> = session.ask(12).unwrap();
+        let mut seen: HashSet<String> =
+            running.iter().map(|trial| trial.configuration.to_string()).collect();
+        for step in 0..15 {
+            let done = running.swap_remove((step * 7) % running.len());
+            session.tell(done.id, objective(&done.configuration)).unwrap();
+            for trial in session.ask(1).unwrap() {
+                assert!(seen.insert(trial.configuration.to_string()), "{name}");
+                running.push(trial);
+            }
+        }
+        assert_eq!(session.pending().count(), 12);
+    }
+}
+
+#[test]
+fn bad_settings_are_refused_before_the_first_ask() {
+    let refused = |strategy: Box<dyn Strategy>| {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        Session::new(space, strategy, Direction::Minimise, Seed(0)).err().unwrap().to_string()
+    };
+    for fraction in [0.0, 1.0, 1.5, f64::NAN] {
+        let bore = Bore { threshold: Threshold::Quantile { fraction }, ..Bore::batch() };
+        assert!(refused(Box::new(bore)).contains("threshold fraction"));
+    }
+    let negative =
+        BorePlusPlus { confidence: Confidence::Width(-1.0), ..BorePlusPlus::sequential() };
+    assert_eq!(
+        refused(Box::new(negative)),
+        "confidence width is -1, but must be finite and not negative"
+    );
+    let learner = Perceptron { minibatch: 0, ..Perceptron::default() };
+    assert!(refused(Box::new(Bore::new(learner, Svgd::default()))).contains("minibatch"));
+    let learner = LeastSquares { ridge: 0.0, ..LeastSquares::default() };
+    assert!(refused(Box::new(Bore::new(learner, Svgd::default()))).contains("ridge"));
+    let rule = Svgd { steps: 0, ..Svgd::default() };
+    assert!(refused(Box::new(Bore::new(Perceptron::default(), rule))).contains("svgd steps"));
+}
