@@ -4,10 +4,11 @@
 //! real dimension would make of them. Cost: O(1) for a point that is a candidate's, otherwise O(n · d).
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 use super::configuration::Configuration;
 use super::dimension::Dimension;
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{Fingerprint, Pass};
 use super::layout::Layout;
 use super::unit;
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ use crate::points::{Points, squared_distance};
 pub(super) struct Candidates {
     pub(super) configurations: Vec<Configuration>,
     points: Points,
-    indices: HashMap<Fingerprint, usize>,
+    indices: HashMap<Fingerprint, usize, BuildHasherDefault<Pass>>,
 }
 
 impl Candidates {
@@ -32,7 +33,8 @@ impl Candidates {
             return Err(Error::invalid("candidates", "[]", "at least one configuration"));
         }
         let mut points = Points::with_capacity(layout.dim(), configurations.len());
-        let mut indices = HashMap::with_capacity(configurations.len());
+        let mut indices =
+            HashMap::with_capacity_and_hasher(configurations.len(), BuildHasherDefault::default());
         for (i, configuration) in configurations.iter().enumerate() {
             let x = layout.encode(dimensions, configuration).map_err(|error| locate(i, error))?;
             if let Some(first) = indices.insert(Fingerprint::of(&x), i) {

@@ -3,7 +3,9 @@
 //! The conditions make the dimensions a forest. With c(a) the number of ways to fill dimension a and all
 //! that depends on it,
 //!
-//!     c(a) = Σ over levels v of a, Π over children b active at v, c(b),     total = Π over roots a, c(a).
+//! ```text
+//! c(a) = Σ over levels v of a, Π over children b active at v, c(b),     total = Π over roots a, c(a).
+//! ```
 //!
 //! An integer may have 2⁴⁸ levels, but only those that a condition names have children: the rest are
 //! counted by runs. The i-th configuration is found by the same sums backwards, in lexicographic order of

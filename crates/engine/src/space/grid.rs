@@ -4,7 +4,9 @@
 //! identity on a linear scale and the logarithm on a log scale, rounded to a multiple of the resolution.
 //! The resolution is 2⁻⁴⁰, or the next power of two that leaves
 //!
-//!     resolution · (s(high) - s(low)) ≥ 8 ulp (linear), 16 ulp (log),     ulp of the larger |s(bound)|,
+//! ```text
+//! resolution · (s(high) - s(low)) ≥ 8 ulp (linear), 16 ulp (log),     ulp of the larger |s(bound)|,
+//! ```
 //!
 //! so that half a step outweighs all rounding between u and v: less than 4 ulp for one product, one sum,
 //! one difference and one quotient; less than 8 with exp and ln. Therefore every coordinate of the grid
