@@ -1,6 +1,8 @@
 //! A bound on the distributional regret from lower and upper bounds of π alone, without L_π.
 //!
-//!     r̄_t = E_p[f] - E_ℓ[f] ≤ L_ε E_p[1 - LCB/UCB],      p = p̂_t ∝ UCB = π_{t-1,δ},   ℓ ∝ π
+//! ```text
+//! r̄_t = E_p[f] - E_ℓ[f] ≤ L_ε E_p[1 - LCB/UCB],      p = p̂_t ∝ UCB = π_{t-1,δ},   ℓ ∝ π
+//! ```
 //!
 //! # Why it holds, and Theorem 4 with it
 //! Write u for the upper and v for the lower bound, both clipped to [0, 1]; Z_u, Z_π, Z_v for their sums (or

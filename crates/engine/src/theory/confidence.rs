@@ -1,6 +1,8 @@
 //! The confidence width β_t(δ) of Theorem 1.
 //!
-//!     β_t(δ) = b + R √(2 λ⁻¹ ln(|I + λ⁻¹K_t|^½ / δ)) = b + R √(2 λ⁻¹ (γ_t + ln 1/δ))
+//! ```text
+//! β_t(δ) = b + R √(2 λ⁻¹ ln(|I + λ⁻¹K_t|^½ / δ)) = b + R √(2 λ⁻¹ (γ_t + ln 1/δ))
+//! ```
 //!
 //! With it, |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) at all points and in all rounds with probability at least 1 - δ,
 //! provided that π lies in the kernel's function space with ‖π‖ₖ ≤ b, that τ is fixed, and that π̂ is the

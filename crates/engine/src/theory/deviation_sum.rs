@@ -4,11 +4,15 @@
 //! λ = 1 + 2/N; for other λ it need not hold, and for large λ it fails. What holds for every λ > 0 and every
 //! output scale s ≥ k(x, x): u ↦ ln(1 + u/λ) is concave, so on [0, s] it lies above its chord,
 //!
-//!     σ² ≤ s ln(1 + σ²/λ) / ln(1 + s/λ),
+//! ```text
+//! σ² ≤ s ln(1 + σ²/λ) / ln(1 + s/λ),
+//! ```
 //!
 //! and with Lemma A.1 and Cauchy's inequality
 //!
-//!     Σ σ_{i-1}(xᵢ) ≤ √(N Σ σ²) ≤ √(2 N s γ_N / ln(1 + s/λ)),      γ_N ≤ ξ_N.
+//! ```text
+//! Σ σ_{i-1}(xᵢ) ≤ √(N Σ σ²) ≤ √(2 N s γ_N / ln(1 + s/λ)),      γ_N ≤ ξ_N.
+//! ```
 //!
 //! The printed constant follows from this one whenever 2 N s / ln(1 + s/λ) ≤ 4 (N + 2): for s = 1 and every N
 //! if λ ≤ 1.54, for small N a little beyond.

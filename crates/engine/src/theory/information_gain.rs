@@ -1,6 +1,8 @@
 //! Information gain γ_n = ½ log det(I + λ⁻¹K_n) of a growing set of points, one point at a time.
 //!
-//!     γ_n = ½ Σᵢ ln(1 + λ⁻¹ σ²_{i-1}(xᵢ))          (Lemma A.1)
+//! ```text
+//! γ_n = ½ Σᵢ ln(1 + λ⁻¹ σ²_{i-1}(xᵢ))          (Lemma A.1)
+//! ```
 //!
 //! σ²_{i-1}(x) = k(x, x) - k_{i-1}(x)ᵀ (K_{i-1} + λI)⁻¹ k_{i-1}(x) is the variance left at x by the points
 //! before it. Points may repeat. The rows of the triangular factor of K + λI are kept; the pivot of a new

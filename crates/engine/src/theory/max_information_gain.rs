@@ -1,6 +1,8 @@
 //! Maximum information gain over a finite set of points, by greedy choice.
 //!
-//!     ξ_N = max over x₁ … x_N of ½ log det(I + λ⁻¹K_N)          (16, eq:mig)
+//! ```text
+//! ξ_N = max over x₁ … x_N of ½ log det(I + λ⁻¹K_N)          (16, eq:mig)
+//! ```
 //!
 //! Points may repeat, since every observation has its own noise. The maximum itself is NP-hard; the greedy
 //! choice, which adds the point of largest deviation each time, gives F(A_N) ≤ ξ_N. A regret bound needs the
@@ -8,8 +10,10 @@
 //! would have gained earlier), and with N copies of each point a choice with repeats is a choice of a set.
 //! Hence, with Δᵢ the largest marginal gain once A_i is chosen,
 //!
-//!     ξ_N ≤ F(A_N) / (1 - (1 - 1/N)^N) ≤ F(A_N) · e/(e - 1),
-//!     ξ_N ≤ F(A_i) + N Δᵢ        for each i = 0 … N,
+//! ```text
+//! ξ_N ≤ F(A_N) / (1 - (1 - 1/N)^N) ≤ F(A_N) · e/(e - 1),
+//! ξ_N ≤ F(A_i) + N Δᵢ        for each i = 0 … N,
+//! ```
 //!
 //! the second because the best N points, added to A_i, gain at most Δᵢ each; i = 0 is (N/2) ln(1 + s/λ).
 //! The least of all these is `upper`.

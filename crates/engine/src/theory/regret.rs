@@ -2,12 +2,14 @@
 //!
 //! With probability at least 1 - δ, for all rounds at once:
 //!
-//!     BORE     r_t ≤ L_ε β_{t-1} (σ_{t-1}(x_t) + σ_{t-1}(x*))                 (17)
-//!              R_T ≤ L_ε β_T (√(4 (T+2) ξ_T) + Σ σ_{t-1}(x*))                 (18)
-//!     BORE++   r_t ≤ 2 L_ε β_{t-1} σ_{t-1}(x_t)                              (21, as its proof has it)
-//!              R_T ≤ 4 L_ε β_T √((T+2) ξ_T)                                   (22)
-//!     batch    r̄_t ≤ 2 L_ε L_π β_{t-1} E_p̂[σ_{t-1}]                          (27)
-//!              R̄_T ≤ 4 L_ε L_π β_T √((T+2) ξ_T)                               (28)
+//! ```text
+//! BORE     r_t ≤ L_ε β_{t-1} (σ_{t-1}(x_t) + σ_{t-1}(x*))                 (17)
+//!          R_T ≤ L_ε β_T (√(4 (T+2) ξ_T) + Σ σ_{t-1}(x*))                 (18)
+//! BORE++   r_t ≤ 2 L_ε β_{t-1} σ_{t-1}(x_t)                              (21, as its proof has it)
+//!          R_T ≤ 4 L_ε β_T √((T+2) ξ_T)                                   (22)
+//! batch    r̄_t ≤ 2 L_ε L_π β_{t-1} E_p̂[σ_{t-1}]                          (27)
+//!          R̄_T ≤ 4 L_ε L_π β_T √((T+2) ξ_T)                               (28)
+//! ```
 //!
 //! The printed (21) has β_t σ_t(x); what its proof gives, and what is computed here, is the width and the
 //! deviation known when x_t was chosen.
@@ -25,7 +27,9 @@
 //!   D = √(2 T s ξ_T / ln(1 + s/λ)), hence Σ s_t ≤ D. Given the past, s_t is a mean of M independent numbers in
 //!   [0, √s] with mean E_p̂[σ_{t-1}]; by the Hoeffding-Azuma inequality, with probability at least 1 - δ',
 //!
-//!       S ≤ Σ s_t + √(s T ln(1/δ') / (2M)) ≤ D + √(s T ln(1/δ') / (2M)),
+//!   ```text
+//!   S ≤ Σ s_t + √(s T ln(1/δ') / (2M)) ≤ D + √(s T ln(1/δ') / (2M)),
+//!   ```
 //!
 //!   and R̄_T ≤ 2 L_ε L_π β_T S fails with probability at most δ + δ'.
 //!
