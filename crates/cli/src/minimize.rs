@@ -146,7 +146,7 @@ const COLUMNS: usize = 6;
 
 fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     let shown = problem.dim().min(COLUMNS);
     let mut header = vec!["trial".to_owned(), "value".to_owned(), "regret".to_owned()];
     header.extend((0..shown).map(coordinate_name));

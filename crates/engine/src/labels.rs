@@ -1,6 +1,8 @@
 //! From values to labels: γ → τ → z (Algorithm 1, lines 2 to 4).
 //!
-//!     τ := Φ̂⁻¹(γ),   zᵢ := 𝕀[yᵢ ≤ τ]
+//! ```text
+//! τ := Φ̂⁻¹(γ),   zᵢ := 𝕀[yᵢ ≤ τ]
+//! ```
 //!
 //! Φ̂⁻¹(γ) is the ⌈γn⌉-th smallest of the n values, so at least one point is good whatever the ties, and
 //! all are good when all values are equal. A trial without a value did not reach τ: its label is 0, and it

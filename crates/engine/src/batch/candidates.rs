@@ -4,7 +4,9 @@
 //! Legal points are drawn at random and near the incumbents; the best of them climb by random changes that
 //! become smaller. A batch is picked one point at a time by
 //!
-//!     argmax over candidates of  log p̂(x) + min over chosen and pending x' of ln(1 - k(x, x'))
+//! ```text
+//! argmax over candidates of  log p̂(x) + min over chosen and pending x' of ln(1 - k(x, x'))
+//! ```
 //!
 //! with SVGD's kernel k, the discrete counterpart of repulsion. Its bandwidth is taken over the best of the points
 //! drawn at random, which lie as far apart as the target is wide; those that climbed crowd on its peaks.

@@ -1,6 +1,8 @@
 //! The kernel of SVGD: k(x, x') = exp(-‖x - x'‖² / h), with h by the median trick.
 //!
-//!     h := median over pairs i < j of ‖xᵢ - xⱼ‖², divided by ln(n + 1)
+//! ```text
+//! h := median over pairs i < j of ‖xᵢ - xⱼ‖², divided by ln(n + 1)
+//! ```
 //!
 //! so that Σⱼ k(xᵢ, xⱼ) is about 1 for points at the median distance (Liu and Wang 2016, section 5). A point
 //! is not its own pair; with fewer than two points, or when all coincide, h is 1.

@@ -1,7 +1,9 @@
 //! Stein variational gradient descent: a batch as particles that approximate the target p̂_t.
 //!
-//!     xⁱ ← xⁱ + α ζ(xⁱ)                                                                    (25)
-//!     ζ(x) := (1/M) Σⱼ [ k(xʲ, x) ∇ log p̂_t(xʲ) + ∇_{xʲ} k(xʲ, x) ]                        (26)
+//! ```text
+//! xⁱ ← xⁱ + α ζ(xⁱ)                                                                    (25)
+//! ζ(x) := (1/M) Σⱼ [ k(xʲ, x) ∇ log p̂_t(xʲ) + ∇_{xʲ} k(xʲ, x) ]                        (26)
+//! ```
 //!
 //! The first term drives particles to the modes of p̂_t ∝ π, the second makes them repel each other. Printed
 //! (26) has no brackets; 1/M covers both terms (Liu and Wang 2016).

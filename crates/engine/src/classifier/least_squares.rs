@@ -2,11 +2,13 @@
 //!
 //! Fits labels z in {0, 1} by ridge regression in the kernel's function space:
 //!
-//!     π̂_t = argmin_π Σᵢ (zᵢ - π(xᵢ))² + λ‖π‖ₖ²                      (12, eq:pls-problem)
-//!     π̂_t(x) = k_t(x)ᵀ (K_t + λI)⁻¹ z                                (13, eq:pls-estimator)
-//!     |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) with probability 1 - δ          (14, Theorem 1)
-//!     σ_t²(x) = k(x, x) - k_t(x)ᵀ (K_t + λI)⁻¹ k_t(x)
-//!     π_{t,δ}(x) = min(1, max(0, π̂_t(x) + β_t(δ) σ_t(x)))            (20, eq:pls-ucb-classifier)
+//! ```text
+//! π̂_t = argmin_π Σᵢ (zᵢ - π(xᵢ))² + λ‖π‖ₖ²                      (12, eq:pls-problem)
+//! π̂_t(x) = k_t(x)ᵀ (K_t + λI)⁻¹ z                                (13, eq:pls-estimator)
+//! |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) with probability 1 - δ          (14, Theorem 1)
+//! σ_t²(x) = k(x, x) - k_t(x)ᵀ (K_t + λI)⁻¹ k_t(x)
+//! π_{t,δ}(x) = min(1, max(0, π̂_t(x) + β_t(δ) σ_t(x)))            (20, eq:pls-ucb-classifier)
+//! ```
 //!
 //! The estimate and its bound may leave [0, 1]; they are clipped only when read as a probability. As an
 //! acquisition they are not: see [`Bound`].

@@ -1,6 +1,8 @@
 //! The step rule of SVGD: each coordinate moves by its direction over the root of a running mean square.
 //!
-//!     v ← ρ v + (1 - ρ) ζ²   (v = ζ² at the first step),     x ← x + α ζ / (√v + ε)
+//! ```text
+//! v ← ρ v + (1 - ρ) ζ²   (v = ζ² at the first step),     x ← x + α ζ / (√v + ε)
+//! ```
 //!
 //! The paper says "Adadelta" with step size α = 0.001 and decay rate ρ = 0.9 (its table of SVGD settings).
 //! Adadelta proper has no step size to that effect; the rule here, with ε = 1e-6, is that of the authors'
