@@ -97,6 +97,7 @@ fn peak_flops() -> Option<f64> {
 }
 
 /// Chains of multiply-adds that do not wait for each other: enough to fill two units of latency four or five.
+#[cfg(target_arch = "x86_64")]
 const CHAINS: usize = 12;
 
 /// `rounds` vector multiply-adds in each of [`CHAINS`] chains, all in registers.

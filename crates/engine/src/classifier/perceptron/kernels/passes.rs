@@ -1,8 +1,8 @@
 //! Forward pass, backward pass and Adam, generic over the instruction set and the activation.
 //!
 //! Everything is inlined into the functions of `plain` and `avx2`, so that each is compiled for its own
-//! instruction set; the forward pass is a function of its own there, to be compiled once. A backward pass writes each layer's deltas over its activations, which are not needed any
-//! more by then.
+//! instruction set; the forward pass is a function of its own there, to be compiled once. A backward pass
+//! writes each layer's deltas over its activations, which are not needed any more by then.
 //!
 //! Cost for each sample of a layer of m inputs and n outputs: m n multiply-adds forward, as many for the
 //! gradient of the weights, and as many for the deltas of the layer below.
