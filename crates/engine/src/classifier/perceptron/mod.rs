@@ -3,7 +3,9 @@
 //! d inputs, hidden layers, one logit l(x); π̂_t(x) = 1 / (1 + e^(-l(x))). Trained by minibatch gradient descent
 //! on the binary cross-entropy (equation (6), negated: Algorithm 1 takes its argmin)
 //!
-//!     mean over i of  max(lᵢ, 0) - lᵢ zᵢ + log(1 + e^(-|lᵢ|)).
+//! ```text
+//! mean over i of  max(lᵢ, 0) - lᵢ zᵢ + log(1 + e^(-|lᵢ|)).
+//! ```
 //!
 //! Points are fed as they are, in the unit cube. By default training continues from the previous round's
 //! weights and Adam state, as the authors' code does.

@@ -5,7 +5,9 @@
 //! input. Lanes thus run over units, never over samples, so that ten particles waste no lane, and both
 //! passes and the weights' gradient take the same form:
 //!
-//!     tile[r] += scalar[r] · panel        for up to six rows r
+//! ```text
+//! tile[r] += scalar[r] · panel        for up to six rows r
+//! ```
 //!
 //! Six rows of two vectors are twelve accumulators, enough to hide the latency of two fused
 //! multiply-adds a cycle, and with two vectors of operands and a broadcast they fit 16 registers.
