@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Points are fed as they are, in the unit cube. By default training continues from the previous round's
-//! weights and Adam state, as the authors' code does.
+//! weights, as in the authors' earlier code, and from its Adam state, as Keras does when fitted again.
 //!
 //! The arithmetic is f32; the same seed and labels give the same bits on the same instruction set.
 //!

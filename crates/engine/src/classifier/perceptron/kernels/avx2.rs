@@ -15,7 +15,8 @@ pub(super) fn logits(parameters: &Parameters, activations: &mut [Panel], logits:
 /// The logit of each sample, and its gradient in the inputs in place of the samples.
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn gradients(parameters: &Parameters, activations: &mut [Panel], logits: &mut [f32]) {
-    passes::gradients::<Avx2>(parameters, activations, logits);
+    self::logits(parameters, activations, logits);
+    passes::gradients::<Avx2>(parameters, activations, logits.len());
 }
 
 /// One step of Adam.
@@ -26,6 +27,7 @@ pub(super) fn step(
     minibatch: &mut Minibatch,
     adam: AdamStep,
 ) {
+    logits(parameters, &mut minibatch.activations, &mut minibatch.deltas);
     passes::step::<Avx2>(parameters, moments, minibatch, adam);
 }
 

@@ -1,9 +1,9 @@
 //! The arithmetic of the network, compiled twice from one source: for any processor, and for x86-64 with AVX2
 //! and FMA, chosen when it runs.
 //!
-//! The source is written in vectors of eight (see `lanes`) and in tiles that fit the registers (see `tile`). The two builds round
-//! differently, since one fuses multiplication and addition: results are the same to the bit between runs on
-//! one instruction set, not between instruction sets.
+//! The source is written in vectors of eight (see `lanes`) and in tiles that fit the registers (see `tile`).
+//! The two builds round differently, since one fuses multiplication and addition: results are the same to the
+//! bit between runs on one instruction set, not between instruction sets.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -77,14 +77,10 @@ mod tests {
     /// Samples in panels, with room for their activations; the room is filled with what must be overwritten.
     fn loaded(parameters: &Parameters, points: &[Vec<f64>]) -> Vec<Panel> {
         let mut rows = vec![Panel([f32::NAN; LANES]); points.len() * parameters.layout.activations];
-        for (x, row) in points.iter().zip(rows.chunks_exact_mut(panels(x_len(points)))) {
+        for (x, row) in points.iter().zip(rows.chunks_exact_mut(panels(parameters.layout.dim))) {
             write_sample(x, row);
         }
         rows
-    }
-
-    fn x_len(points: &[Vec<f64>]) -> usize {
-        points[0].len()
     }
 
     fn minibatch(parameters: &Parameters, points: &[Vec<f64>], labels: &[f64]) -> Minibatch {
@@ -96,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Input gradients of both builds as rows, after the logits.
+    /// The gradients that a build left in place of the samples, row after row.
     fn rows(activations: &[Panel], dim: usize, samples: usize) -> Vec<f64> {
         let rows = activations.chunks_exact(panels(dim)).take(samples);
         rows.flat_map(|row| row.iter().flat_map(|panel| panel.0).take(dim).map(f64::from)).collect()

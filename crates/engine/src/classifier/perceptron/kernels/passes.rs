@@ -1,8 +1,8 @@
 //! Forward pass, backward pass and Adam, generic over the instruction set and the activation.
 //!
-//! Everything is inlined into the entry points of `plain` and `avx2`, so that each is compiled for its own
-//! instruction set. A backward pass writes each layer's deltas over its activations, which are not needed any
-//! more by then.
+//! Everything is inlined into the functions of `plain` and `avx2`, so that each is compiled for its own
+//! instruction set; the forward pass is a function of its own there, to be compiled once. A backward pass
+//! writes each layer's deltas over its activations, which are not needed any more by then.
 //!
 //! Cost for each sample of a layer of m inputs and n outputs: m n multiply-adds forward, as many for the
 //! gradient of the weights, and as many for the deltas of the layer below.
@@ -81,10 +81,12 @@ pub(in super::super) struct Minibatch {
     pub activations: Vec<Panel>,
     /// 1 for good, 0 for bad.
     pub labels: Vec<f32>,
+    /// The logits, then the derivatives of the loss in them.
     pub deltas: Vec<f32>,
     pub gradient: Vec<Panel>,
 }
 
+/// The logit of each sample. `activations` starts with the samples; each layer's activations follow.
 #[inline(always)]
 pub(super) fn logits<L: Lanes>(
     parameters: &Parameters,
@@ -98,19 +100,21 @@ pub(super) fn logits<L: Lanes>(
     }
 }
 
+/// What [`logits`] left in `activations` becomes the gradients of the logits, in place of the samples.
 #[inline(always)]
 pub(super) fn gradients<L: Lanes>(
     parameters: &Parameters,
     activations: &mut [Panel],
-    logits: &mut [f32],
+    samples: usize,
 ) {
     match parameters.activation {
-        Activation::Relu => input_gradients::<L, Relu>(parameters, activations, logits),
-        Activation::Elu => input_gradients::<L, Elu>(parameters, activations, logits),
-        Activation::Tanh => input_gradients::<L, Tanh>(parameters, activations, logits),
+        Activation::Relu => input_gradients::<L, Relu>(parameters, activations, samples),
+        Activation::Elu => input_gradients::<L, Elu>(parameters, activations, samples),
+        Activation::Tanh => input_gradients::<L, Tanh>(parameters, activations, samples),
     }
 }
 
+/// One step of Adam, after [`logits`] has been given the minibatch's activations and deltas.
 #[inline(always)]
 pub(super) fn step<L: Lanes>(
     parameters: &mut Parameters,
@@ -188,16 +192,14 @@ fn forward<L: Lanes, A: Nonlinearity>(
     }
 }
 
-/// The logits, and their gradients in place of the samples.
+/// The gradients of the logits in place of the samples.
 #[inline(always)]
 fn input_gradients<L: Lanes, A: Nonlinearity>(
     parameters: &Parameters,
     activations: &mut [Panel],
-    logits: &mut [f32],
+    samples: usize,
 ) {
-    forward::<L, A>(parameters, activations, logits);
     let Parameters { layout, weights, transposed, .. } = parameters;
-    let samples = logits.len();
     let output = &weights[layout.output.clone()];
     if layout.layers.is_empty() {
         for input in activations.chunks_exact_mut(output.len()).take(samples) {
@@ -223,7 +225,7 @@ fn input_gradients<L: Lanes, A: Nonlinearity>(
     }
 }
 
-/// The gradient of the mean cross-entropy in the weights.
+/// The gradient of the mean cross-entropy in the weights, from activations and logits.
 ///
 /// The loss of a logit l with label z is max(l, 0) - l z + log(1 + e^-|l|), equation (6) negated; its
 /// derivative in l is sigmoid(l) - z at any l.
@@ -231,7 +233,6 @@ fn input_gradients<L: Lanes, A: Nonlinearity>(
 fn loss_gradient<L: Lanes, A: Nonlinearity>(parameters: &Parameters, minibatch: &mut Minibatch) {
     let Minibatch { activations, labels, deltas: output_delta, gradient } = minibatch;
     let samples = labels.len();
-    forward::<L, A>(parameters, activations, output_delta);
     let share = 1.0 / samples as f32;
     for (deltas, labels) in output_delta.chunks_mut(WIDTH).zip(labels.chunks(WIDTH)) {
         let mut logits = [0.0; WIDTH];

@@ -11,7 +11,8 @@ pub(super) fn logits(parameters: &Parameters, activations: &mut [Panel], logits:
 
 /// The logit of each sample, and its gradient in the inputs in place of the samples.
 pub(super) fn gradients(parameters: &Parameters, activations: &mut [Panel], logits: &mut [f32]) {
-    passes::gradients::<Plain>(parameters, activations, logits);
+    self::logits(parameters, activations, logits);
+    passes::gradients::<Plain>(parameters, activations, logits.len());
 }
 
 /// One step of Adam.
@@ -21,5 +22,6 @@ pub(super) fn step(
     minibatch: &mut Minibatch,
     adam: AdamStep,
 ) {
+    logits(parameters, &mut minibatch.activations, &mut minibatch.deltas);
     passes::step::<Plain>(parameters, moments, minibatch, adam);
 }

@@ -100,8 +100,8 @@ fn next_tile(left: usize) -> usize {
     }
 }
 
-/// What becomes of a product: a type rather than a closure, which would not be compiled for the instruction
-/// set of the kernel that uses it.
+/// What becomes of a product. A type rather than a closure: a closure that is not inlined is not compiled for
+/// the instruction set of the kernel around it.
 pub(super) trait Finish {
     /// The new numbers at a place of the outputs, from the old ones and the product.
     fn finish<L: Lanes>(old: L, product: L) -> L;
@@ -109,8 +109,8 @@ pub(super) trait Finish {
 
 /// A matrix product: each row of `outputs` is `start` plus the row of `inputs` times `weights`.
 ///
-/// `weights` has, for each panel of outputs, one panel for each of the `width` inputs. `F`
-/// decides what is stored.
+/// `weights` has, for each panel of outputs, one panel for each of the `width` inputs. `F` decides what is
+/// stored.
 #[inline(always)]
 pub(super) fn product<L: Lanes, F: Finish>(
     width: usize,
@@ -149,7 +149,10 @@ fn rows<L: Lanes, F: Finish, const ROWS: usize>(
     let input_panels = inputs.len() / ROWS;
     let output_panels = outputs.len() / ROWS;
     for (panel, weights) in weights.chunks_exact(width).enumerate() {
-        let start = start.map_or(Pair::splat(0.0), |start| Pair::load(&start[panel]));
+        let start = match start {
+            Some(start) => Pair::load(&start[panel]),
+            None => Pair::splat(0.0),
+        };
         let mut tile = [start; ROWS];
         for (block, weights) in weights.chunks(LANES).enumerate() {
             let inputs: [&Panel; ROWS] =
