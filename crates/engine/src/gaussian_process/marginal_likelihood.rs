@@ -1,14 +1,16 @@
 //! The marginal likelihood of kernel and noise, and its maximum (Rasmussen and Williams 2006, section 5.4.1).
 //!
-//!     log p(z | X) = -½ zᵀA⁻¹z - ½ log det A - (n/2) log 2π,   A = K + λI                (5.8)
-//!     ∂/∂θ         = ½ tr((aaᵀ - A⁻¹) ∂A/∂θ),                  a = A⁻¹z                  (5.9)
+//! ```text
+//! log p(z | X) = -½ zᵀA⁻¹z - ½ log det A - (n/2) log 2π,   A = K + λI                (5.8)
+//! ∂/∂θ         = ½ tr((aaᵀ - A⁻¹) ∂A/∂θ),                  a = A⁻¹z                  (5.9)
+//! ```
 //!
 //! The parameters θ are the logarithms of the length scales, of the output scale, of the rational
 //! quadratic's α and, if it is fitted, of the noise variance λ. A log-normal prior on any of them adds its
 //! log density in log θ, and the maximum is then that of the posterior.
 //!
-//! Cost: O(n³ + n²d) an evaluation, with memory for 3½n² numbers. Where A is not positive definite to rounding the likelihood counts as
-//! zero, and the search steps back.
+//! Cost: O(n³ + n²d) an evaluation, with memory for 3½n² numbers. Where A is not positive definite to
+//! rounding the likelihood counts as zero, and the search steps back.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;

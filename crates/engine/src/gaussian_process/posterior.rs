@@ -1,8 +1,10 @@
 //! The posterior of a zero-mean Gaussian process with noise variance λ, which is also kernel ridge
 //! regression with ridge λ (paper, equation 13, eq:pls-estimator, and Theorem 1):
 //!
-//!     mean(x)       = k(x)ᵀ (K + λI)⁻¹ z
-//!     deviation²(x) = k(x, x) - k(x)ᵀ (K + λI)⁻¹ k(x)
+//! ```text
+//! mean(x)       = k(x)ᵀ (K + λI)⁻¹ z
+//! deviation²(x) = k(x, x) - k(x)ᵀ (K + λI)⁻¹ k(x)
+//! ```
 //!
 //! The factor of K + λI depends on the points alone, so that the targets z may change at no cost: they come
 //! in as weights α = (K + λI)⁻¹ z.

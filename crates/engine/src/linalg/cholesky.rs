@@ -43,14 +43,14 @@ pub struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors a matrix of `len` rows; `fill(i, row)` writes the entries A[i][0..=i].
+    /// Factors a matrix of `len` rows; `fill(i, row)` writes the entries `A[i][0..=i]`.
     pub fn factor(len: usize, fill: impl FnMut(usize, &mut [f64])) -> Result<Self> {
         Self::default().extend(len, fill)
     }
 
     /// The factor of the first `len` rows of a matrix whose first rows are those of this factor.
     ///
-    /// `fill(i, row)` writes the entries A[i][0..=i]. Only new rows are asked for, unless they need a larger
+    /// `fill(i, row)` writes the entries `A[i][0..=i]`. Only new rows are asked for, unless they need a larger
     /// jitter: then all are.
     pub fn extend(&self, len: usize, mut fill: impl FnMut(usize, &mut [f64])) -> Result<Self> {
         assert!(len >= self.len, "a factor cannot lose rows");

@@ -2,18 +2,20 @@
 //!
 //! Fits labels z in {0, 1} by ridge regression in the kernel's function space:
 //!
-//!     π̂_t = argmin_π Σᵢ (zᵢ - π(xᵢ))² + λ‖π‖ₖ²                      (12, eq:pls-problem)
-//!     π̂_t(x) = k_t(x)ᵀ (K_t + λI)⁻¹ z                                (13, eq:pls-estimator)
-//!     |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) with probability 1 - δ          (14, Theorem 1)
-//!     σ_t²(x) = k(x, x) - k_t(x)ᵀ (K_t + λI)⁻¹ k_t(x)
-//!     π_{t,δ}(x) = min(1, max(0, π̂_t(x) + β_t(δ) σ_t(x)))            (20, eq:pls-ucb-classifier)
+//! ```text
+//! π̂_t = argmin_π Σᵢ (zᵢ - π(xᵢ))² + λ‖π‖ₖ²                      (12, eq:pls-problem)
+//! π̂_t(x) = k_t(x)ᵀ (K_t + λI)⁻¹ z                                (13, eq:pls-estimator)
+//! |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) with probability 1 - δ          (14, Theorem 1)
+//! σ_t²(x) = k(x, x) - k_t(x)ᵀ (K_t + λI)⁻¹ k_t(x)
+//! π_{t,δ}(x) = min(1, max(0, π̂_t(x) + β_t(δ) σ_t(x)))            (20, eq:pls-ucb-classifier)
+//! ```
 //!
 //! The estimate and its bound may leave [0, 1]; they are clipped only when read as a probability. As an
 //! acquisition they are not: see [`Bound`].
 //!
 //! Cost for t points of d coordinates: O(t³/3) to fit with a fixed kernel, O(t²) to refit after a few more
 //! points, O(td) a mean, O(t²) a deviation. With hyper-parameters of largest marginal likelihood every fit
-//! costs O(t³) for each evaluation of the likelihood.
+//! costs O(t³/3) and a hundred or so evaluations of the likelihood, each O(t³) up to `max_points`.
 //! Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
 mod bound;
