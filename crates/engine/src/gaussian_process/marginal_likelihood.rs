@@ -376,17 +376,20 @@ impl Search<'_> {
     }
 
     fn decode(&self, parameters: &[f64]) -> Result<(Kernel, f64)> {
-        let (length_scales, rest) = parameters.split_at(self.points.dim());
-        let mut rest = rest.iter().map(|log| log.exp());
-        let output_scale = rest.next().unwrap_or(1.0);
+        // The exponential of a bound's logarithm can lie beyond the bound by rounding.
+        let mut values = parameters
+            .iter()
+            .zip(self.ranges())
+            .map(|(log, range)| log.exp().clamp(range.low, range.high));
+        let length_scales = values.by_ref().take(self.points.dim()).collect();
+        let output_scale = values.next().unwrap_or(1.0);
         let profile = match self.settings.profile {
             Profile::RationalQuadratic { alpha } => {
-                Profile::RationalQuadratic { alpha: rest.next().unwrap_or(alpha) }
+                Profile::RationalQuadratic { alpha: values.next().unwrap_or(alpha) }
             }
             other => other,
         };
-        let noise = rest.next().unwrap_or(self.noise);
-        let length_scales = length_scales.iter().map(|log| log.exp()).collect();
+        let noise = values.next().unwrap_or(self.noise);
         Ok((Kernel::new(profile, length_scales, output_scale)?, noise))
     }
 
@@ -584,7 +587,7 @@ mod tests {
             let found = settings.maximise(&points, &targets, 0.025, None).unwrap();
             assert!(found.value.is_finite());
             for scale in found.kernel.length_scales() {
-                assert!((0.0099..20.01).contains(scale));
+                assert!((0.01..=20.0).contains(scale));
             }
         }
         let none = Points::new(DIM);
