@@ -71,6 +71,14 @@ pub fn minimise_in_box(
             return Err(Error::invalid(format!("bounds {k}"), format!("{low}..{high}"), allowed));
         }
     }
+    for (field, tolerance) in [
+        ("gradient tolerance", settings.gradient_tolerance),
+        ("value tolerance", settings.value_tolerance),
+    ] {
+        if !(tolerance >= 0.0 && tolerance.is_finite()) {
+            return Err(Error::invalid(field, tolerance, "finite and not negative"));
+        }
+    }
     if let Some(k) = start.iter().position(|x| !x.is_finite()) {
         return Err(Error::invalid(format!("start {k}"), start[k], "finite"));
     }
@@ -337,6 +345,38 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn rough_functions_with_holes_end_no_higher_than_they_start(
+            waves in prop::collection::vec(-40.0..40.0_f64, 1..6),
+            exponent in -12..12_i32,
+            hole in 0.0..0.9_f64,
+            start in prop::collection::vec(0.0..1.0_f64, 6),
+        ) {
+            let start = &start[..waves.len()];
+            let scale = 10.0_f64.powi(exponent);
+            let rough = |x: &[f64], gradient: &mut [f64]| {
+                if (hole..hole + 0.1).contains(&x[0]) && x != start {
+                    return if hole < 0.5 { f64::NAN } else { f64::NEG_INFINITY };
+                }
+                let mut value = 0.0;
+                for ((x, wave), g) in x.iter().zip(&waves).zip(gradient) {
+                    value += scale * (wave * x).sin();
+                    *g = scale * wave * (wave * x).cos();
+                }
+                value
+            };
+            let dim = waves.len();
+            let at_start = rough(start, &mut vec![0.0; dim]);
+            let found =
+                minimise_in_box(rough, start, &vec![0.0; dim], &vec![1.0; dim], Settings::default())
+                    .unwrap();
+            prop_assert!(found.value.is_finite() && found.value <= at_start);
+            prop_assert!(found.point.iter().all(|x| (0.0..=1.0).contains(x)));
+            prop_assert!(found.gradient.iter().all(|g| g.is_finite()));
+        }
+    }
+
     #[test]
     fn a_start_in_a_corner_of_the_box_can_leave_it() {
         for corner in [[-2.0, -2.0], [2.0, 2.0], [-2.0, 2.0], [9.0, -9.0]] {
@@ -423,5 +463,8 @@ mod tests {
         assert!(run(0.5, 0.0, 1.0, f64::NAN).contains("not finite"));
         assert!(run(f64::NAN, 0.0, 1.0, 1.0).contains("start 0 is NaN"));
         assert!(run(0.5, 1.0, 0.0, 1.0).contains("bounds 0"));
+        let settings = Settings { value_tolerance: -1.0, ..Settings::default() };
+        let error = minimise_in_box(rosenbrock, &[0.0; 2], &[-1.0; 2], &[1.0; 2], settings);
+        assert!(error.unwrap_err().to_string().contains("value tolerance"));
     }
 }

@@ -9,8 +9,8 @@
 //! quadratic's α and, if it is fitted, of the noise variance λ. A log-normal prior on any of them adds its
 //! log density in log θ, and the maximum is then that of the posterior.
 //!
-//! Cost: O(n³ + n²d) an evaluation. Where A is not positive definite to rounding the likelihood counts as
-//! zero, and the search steps back.
+//! Cost: O(n³ + n²d) an evaluation, with memory for 3½n² numbers. Where A is not positive definite to
+//! rounding the likelihood counts as zero, and the search steps back.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -99,6 +99,9 @@ pub struct MarginalLikelihood {
     pub starts: Vec<f64>,
     /// Evaluations of the likelihood for each start.
     pub max_evaluations: usize,
+    /// Points that the likelihood is taken over. Of more, every k-th counts, with the least k that suffices:
+    /// the hyper-parameters are few, while the cost grows with the cube of the points.
+    pub max_points: usize,
 }
 
 impl Default for MarginalLikelihood {
@@ -113,6 +116,7 @@ impl Default for MarginalLikelihood {
             noise: None,
             starts: vec![0.5, 0.15, 2.0],
             max_evaluations: 60,
+            max_points: 400,
         }
     }
 }
@@ -147,6 +151,13 @@ impl MarginalLikelihood {
         {
             return Err(Error::invalid("starts", start, "positive and finite"));
         }
+        for (field, limit) in
+            [("max evaluations", self.max_evaluations), ("max points", self.max_points)]
+        {
+            if limit == 0 {
+                return Err(Error::invalid(field, limit, "at least 1"));
+            }
+        }
         Ok(())
     }
 
@@ -166,11 +177,19 @@ impl MarginalLikelihood {
         if !(noise > 0.0 && noise.is_finite()) {
             return Err(Error::invalid("noise", noise, "positive and finite"));
         }
-        let search = Search { settings: self, points, targets, noise };
+        let every = points.len().div_ceil(self.max_points).max(1);
+        let thinned = Points::from_rows(points.dim(), points.rows().step_by(every));
+        let targets: Vec<f64> = targets.iter().copied().step_by(every).collect();
+        let search = Search { settings: self, points: &thinned, targets: &targets, noise };
         let (low, high): (Vec<f64>, Vec<f64>) =
             search.ranges().iter().map(|range| (range.low.ln(), range.high.ln())).unzip();
-        let settings =
-            lbfgs::Settings { max_evaluations: self.max_evaluations, ..Default::default() };
+        // Differences of a log likelihood below a thousandth say nothing about the hyper-parameters.
+        let settings = lbfgs::Settings {
+            max_evaluations: self.max_evaluations,
+            gradient_tolerance: 1e-3,
+            value_tolerance: 1e-7,
+            ..Default::default()
+        };
         let previous = previous
             .filter(|previous| previous.kernel.dim() == points.dim())
             .map(|previous| search.encode(&previous.kernel, previous.noise));
@@ -234,12 +253,15 @@ pub fn log_likelihood(
         }),
     );
     let mut factor = Mat::<f64>::zeros(n, n);
+    // Kept for the gradient: a profile costs far more than the memory it is read back from.
+    let mut slopes = Vec::with_capacity(n * n.saturating_sub(1) / 2);
     for j in 0..n {
-        let column = factor.col_as_slice_mut(j);
-        column[j] = scale + noise;
-        for i in j + 1..n {
-            let squared = squared_distance(scaled.row(i), scaled.row(j));
-            column[i] = scale * profile.value(squared);
+        let column = &mut factor.col_as_slice_mut(j)[j..];
+        column[0] = scale + noise;
+        for (entry, i) in column[1..].iter_mut().zip(j + 1..) {
+            let slope = profile.slopes(squared_distance(scaled.row(i), scaled.row(j)));
+            *entry = scale * slope.value;
+            slopes.push(slope);
         }
     }
     let inverse = invert(&mut factor)?;
@@ -257,20 +279,20 @@ pub fn log_likelihood(
     // Off the diagonal each pair counts twice, which cancels the ½ of (5.9).
     let mut in_length_scales = vec![0.0; points.dim()];
     let (mut in_kernel, mut in_alpha, mut on_diagonal) = (0.0, 0.0, 0.0);
+    let mut slopes = slopes.iter();
     for j in 0..n {
         let column = inverse.col_as_slice(j);
         on_diagonal += 0.5 * (weights[j] * weights[j] - column[j]);
         let b = scaled.row(j);
-        for i in j + 1..n {
+        for (i, slope) in (j + 1..n).zip(slopes.by_ref()) {
             let a = scaled.row(i);
-            let slopes = profile.slopes(squared_distance(a, b));
             let weight = scale * (weights[i] * weights[j] - column[i]);
-            in_kernel += weight * slopes.value;
-            in_alpha += weight * slopes.in_alpha;
+            in_kernel += weight * slope.value;
+            in_alpha += weight * slope.in_alpha;
             // ∂r²/∂ log ℓₖ = -2 ((aₖ - bₖ) / ℓₖ)²
-            let factor = -2.0 * weight * slopes.in_squared;
-            for ((slope, a), b) in in_length_scales.iter_mut().zip(a).zip(b) {
-                *slope += factor * (a - b) * (a - b);
+            let factor = -2.0 * weight * slope.in_squared;
+            for ((sum, a), b) in in_length_scales.iter_mut().zip(a).zip(b) {
+                *sum += factor * (a - b) * (a - b);
             }
         }
     }
@@ -354,17 +376,20 @@ impl Search<'_> {
     }
 
     fn decode(&self, parameters: &[f64]) -> Result<(Kernel, f64)> {
-        let (length_scales, rest) = parameters.split_at(self.points.dim());
-        let mut rest = rest.iter().map(|log| log.exp());
-        let output_scale = rest.next().unwrap_or(1.0);
+        // The exponential of a bound's logarithm can lie beyond the bound by rounding.
+        let mut values = parameters
+            .iter()
+            .zip(self.ranges())
+            .map(|(log, range)| log.exp().clamp(range.low, range.high));
+        let length_scales = values.by_ref().take(self.points.dim()).collect();
+        let output_scale = values.next().unwrap_or(1.0);
         let profile = match self.settings.profile {
             Profile::RationalQuadratic { alpha } => {
-                Profile::RationalQuadratic { alpha: rest.next().unwrap_or(alpha) }
+                Profile::RationalQuadratic { alpha: values.next().unwrap_or(alpha) }
             }
             other => other,
         };
-        let noise = rest.next().unwrap_or(self.noise);
-        let length_scales = length_scales.iter().map(|log| log.exp()).collect();
+        let noise = values.next().unwrap_or(self.noise);
         Ok((Kernel::new(profile, length_scales, output_scale)?, noise))
     }
 
@@ -526,6 +551,17 @@ mod tests {
     }
 
     #[test]
+    fn of_too_many_points_every_kth_counts() {
+        let (points, targets) = data(30, 4);
+        let settings = MarginalLikelihood { max_points: 10, ..Default::default() };
+        let found = settings.maximise(&points, &targets, 0.025, None).unwrap();
+        let third = Points::from_rows(DIM, points.rows().step_by(3));
+        let targets: Vec<f64> = targets.into_iter().step_by(3).collect();
+        let all = MarginalLikelihood::default();
+        assert_eq!(found, all.maximise(&third, &targets, 0.025, None).unwrap());
+    }
+
+    #[test]
     fn fitted_noise_is_near_that_of_the_targets() {
         let (points, _) = data(150, 5);
         let mut rng = Seed(5).stream("noise", 0);
@@ -551,7 +587,7 @@ mod tests {
             let found = settings.maximise(&points, &targets, 0.025, None).unwrap();
             assert!(found.value.is_finite());
             for scale in found.kernel.length_scales() {
-                assert!((0.0099..20.01).contains(scale));
+                assert!((0.01..=20.0).contains(scale));
             }
         }
         let none = Points::new(DIM);
@@ -565,6 +601,7 @@ mod tests {
         let range = Range::new(2.0, 1.0);
         assert!(refused(MarginalLikelihood { alpha: range, ..defaults() }).contains("alpha"));
         assert!(refused(MarginalLikelihood { starts: vec![], ..defaults() }).contains("starts"));
+        assert!(refused(MarginalLikelihood { max_points: 0, ..defaults() }).contains("max points"));
         let prior = LogNormal { mean: 0.0, deviation: 0.0 };
         let output_scale = Range::new(0.1, 1.0).with_prior(prior);
         assert!(refused(MarginalLikelihood { output_scale, ..defaults() }).contains("prior"));

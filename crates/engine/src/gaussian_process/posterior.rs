@@ -357,11 +357,10 @@ mod tests {
             let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
             a.swap(k, pivot);
             b.swap(k, pivot);
-            for i in k + 1..n {
-                let factor = a[i][k] / a[k][k];
-                for j in k..n {
-                    a[i][j] -= factor * a[k][j];
-                }
+            let (above, below) = a.split_at_mut(k + 1);
+            for (row, i) in below.iter_mut().zip(k + 1..) {
+                let factor = row[k] / above[k][k];
+                row.iter_mut().zip(&above[k]).for_each(|(x, p)| *x -= factor * p);
                 b[i] -= factor * b[k];
             }
         }
