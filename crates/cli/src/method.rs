@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use wimble::batch::{Ascent, Candidates, Svgd};
 use wimble::classifier::least_squares::LeastSquares;
-use wimble::classifier::perceptron::Perceptron;
+use wimble::classifier::perceptron::{Perceptron, Start};
 use wimble::classifier::{Confidence, Target};
 use wimble::labels::Threshold;
 use wimble::strategy::{Bore, BorePlusPlus, Random, Strategy};
@@ -77,14 +77,15 @@ impl Method {
     /// The strategy, for batches of `batch_size`.
     pub fn strategy(&self, batch_size: usize) -> Result<Box<dyn Strategy>> {
         let rule = self.rule.unwrap_or(if batch_size == 1 { Rule::Ascent } else { Rule::Svgd });
+        // The network learns once a round.
+        let perceptron =
+            Perceptron { start: Start::Warm { every: batch_size }, ..Perceptron::default() };
         Ok(match (self.method, self.classifier) {
             (Name::Random, _) => Box::new(Random),
             (Name::Bore, Some(Learner::Perceptron) | None) => match rule {
-                Rule::Svgd => Box::new(self.bore(Perceptron::default(), Svgd::default())),
-                Rule::Ascent => Box::new(self.bore(Perceptron::default(), Ascent::default())),
-                Rule::Candidates => {
-                    Box::new(self.bore(Perceptron::default(), Candidates::default()))
-                }
+                Rule::Svgd => Box::new(self.bore(perceptron, Svgd::default())),
+                Rule::Ascent => Box::new(self.bore(perceptron, Ascent::default())),
+                Rule::Candidates => Box::new(self.bore(perceptron, Candidates::default())),
             },
             (Name::Bore, Some(Learner::LeastSquares)) => match rule {
                 Rule::Svgd => Box::new(self.bore(LeastSquares::default(), Svgd::default())),

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use wimble::acquisition::SmoothAcquisition as _;
+use wimble::batch::Svgd;
 use wimble::classifier::perceptron::{Network, Perceptron};
 use wimble::classifier::{Classifier as _, Learner as _, Target};
 use wimble::history::{History, Outcome};
@@ -45,10 +46,16 @@ fn main() {
         }
     });
 
+    let svgd = seconds(20, || {
+        let batch = Svgd::default().transport(&acquisition, points.clone(), &Points::new(DIM));
+        black_box(batch.expect("the gradients are finite"));
+    });
+
     let peak = peak_flops();
     let timings = json!({
         "perceptron_train_seconds": train,
         "perceptron_gradient_seconds": gradient,
+        "svgd_seconds": svgd,
         "perceptron_train_bound_seconds": peak.map(|peak| TRAIN_FLOPS / peak),
         "perceptron_gradient_bound_seconds": peak.map(|peak| GRADIENT_FLOPS / peak),
     });

@@ -18,7 +18,7 @@
 //!         session.tell(trial.id, Outcome::Value(x * x + (*n as f64 - 4.0).abs()))?;
 //!     }
 //! }
-//! assert!(session.best().is_some_and(|best| best.value < 1.0));
+//! assert!(session.best().is_some_and(|best| best.value < 4.0));
 //! # Ok::<(), wimble::Error>(())
 //! ```
 //!

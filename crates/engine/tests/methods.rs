@@ -1,4 +1,5 @@
 //! What the methods achieve, on functions with known minima.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use wimble::classifier::least_squares::HyperParameters;
 use wimble::kernel::{Kernel, Profile};
@@ -47,7 +48,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[test]
 fn batch_bore_is_well_ahead_of_random_search() {
-    for name in ["branin", "rosenbrock-4", "hartmann6"] {
+    for name in ["rosenbrock-4", "ackley-5"] {
         let problem = problem(name).unwrap();
         let bore = median(
             (0..5).map(|seed| regret(problem.as_ref(), Bore::batch(), 10, 20, seed)).collect(),

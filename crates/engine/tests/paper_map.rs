@@ -1,4 +1,5 @@
 //! docs/paper-map.md names every numbered part of the paper, and only files and tests that exist.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +15,8 @@ fn rows() -> Vec<[String; 4]> {
     let table = text.lines().filter(|line| line.starts_with('|')).skip(2);
     table
         .map(|line| {
-            let cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+            let cells: Vec<String> =
+                line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
             cells.try_into().unwrap_or_else(|cells| panic!("four cells expected in {cells:?}"))
         })
         .collect()
@@ -32,8 +34,12 @@ fn path(cell: &str) -> PathBuf {
 
 #[test]
 fn every_numbered_part_of_the_paper_is_mapped_once() {
-    let numbered = |prefix: &str, count: usize| (1..=count).map(|n| format!("({prefix}{n})")).collect::<Vec<_>>();
-    let named = |kind: &str, numbers: &[&str]| numbers.iter().map(|n| format!("{kind} {n}")).collect::<Vec<_>>();
+    let numbered = |prefix: &str, count: usize| {
+        (1..=count).map(|n| format!("({prefix}{n})")).collect::<Vec<_>>()
+    };
+    let named = |kind: &str, numbers: &[&str]| {
+        numbers.iter().map(|n| format!("{kind} {n}")).collect::<Vec<_>>()
+    };
     let expected: Vec<String> = [
         numbered("", 28),
         numbered("A.", 25),
@@ -59,12 +65,15 @@ fn every_file_and_test_of_the_map_exists() {
         if absent(&test) {
             continue;
         }
-        let (file, function) = test.split_once("::").unwrap_or_else(|| panic!("{part}: no `file::test` in {test}"));
-        let text = fs::read_to_string(path(file)).unwrap_or_else(|error| panic!("{part}: {file}: {error}"));
+        let (file, function) =
+            test.split_once("::").unwrap_or_else(|| panic!("{part}: no `file::test` in {test}"));
+        let text = fs::read_to_string(path(file))
+            .unwrap_or_else(|error| panic!("{part}: {file}: {error}"));
         let definition = format!("fn {function}(");
-        let place = text.find(&definition).unwrap_or_else(|| panic!("{part}: no {function} in {file}"));
+        let place =
+            text.find(&definition).unwrap_or_else(|| panic!("{part}: no {function} in {file}"));
         // An attribute stands directly above; a line of documentation or of configuration may lie between.
-        let above: Vec<&str> = text[..place].lines().rev().skip(1).take(4).collect();
+        let above: Vec<&str> = text[..place].lines().rev().take(4).collect();
         let marked = above.iter().any(|line| line.trim_start().starts_with("#[test]"));
         assert!(marked, "{part}: {function} in {file} is no test");
     }

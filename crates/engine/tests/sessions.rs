@@ -1,5 +1,6 @@
 //! What every strategy promises, through the public API: legal and distinct suggestions, the same ones from the same
 //! seed and evidence, and nothing lost.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashSet;
 

@@ -57,7 +57,7 @@ impl SteinKernel {
         if self.sample.is_empty() {
             return 1.0;
         }
-        let (middle, even) = (self.sample.len() / 2, self.sample.len() % 2 == 0);
+        let (middle, even) = (self.sample.len() / 2, self.sample.len().is_multiple_of(2));
         let (below, &mut upper, _) = self.sample.select_nth_unstable_by(middle, f64::total_cmp);
         let median = if even {
             let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, Memory, Strategy};
 use crate::batch::{Ascent, BatchRule, Svgd};
 use crate::classifier::least_squares::LeastSquares;
-use crate::classifier::perceptron::Perceptron;
+use crate::classifier::perceptron::{Perceptron, Start};
 use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -71,9 +71,10 @@ impl Bore<Perceptron, Svgd> {
 }
 
 impl Bore<Perceptron, Ascent> {
-    /// BORE, Algorithm 1: one point at a time.
+    /// BORE, Algorithm 1: one point at a time, and so a kept fit for every trial.
     pub fn sequential() -> Self {
-        Self::new(Perceptron::default(), Ascent::default())
+        let start = Start::Warm { every: 1 };
+        Self::new(Perceptron { start, ..Perceptron::default() }, Ascent::default())
     }
 }
 

@@ -4,6 +4,7 @@
 //! history and pending points give the same batch, in any process and on any number of threads.
 
 mod bore;
+mod guarantee;
 mod random;
 
 pub use bore::{Bore, BorePlusPlus};

@@ -31,6 +31,7 @@ use crate::kernel::Kernel;
 use crate::labels::Labels;
 use crate::points::Points;
 use crate::seed::Rng;
+use crate::theory::confidence_width;
 
 /// Settings of the kernel least-squares classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -182,15 +183,15 @@ impl LeastSquaresClassifier {
     /// β_t: the width given, or that of Theorem 1.
     pub fn confidence_width(&self, confidence: Confidence) -> Result<f64> {
         confidence.check()?;
-        Ok(match confidence {
-            Confidence::Width(width) => width,
+        match confidence {
+            Confidence::Width(width) => Ok(width),
             Confidence::Level { failure_probability, norm_bound } => confidence_width(
                 norm_bound,
                 self.ridge(),
                 self.information_gain(),
                 failure_probability,
             ),
-        })
+        }
     }
 
     /// ½ log det(I + K_t/λ).
@@ -233,23 +234,13 @@ impl Uncertain for LeastSquaresClassifier {
     }
 }
 
-/// β_t(δ) = b + √(2λ⁻¹ log(|I + λ⁻¹K_t|^½ / δ)) of Theorem 1.
-fn confidence_width(
-    norm_bound: f64,
-    ridge: f64,
-    information_gain: f64,
-    failure_probability: f64,
-) -> f64 {
-    norm_bound + (2.0 / ridge * (information_gain - failure_probability.ln())).sqrt()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::acquisition::SmoothAcquisition;
     use crate::history::{History, Outcome};
     use crate::kernel::Profile;
-    use crate::labels::Threshold;
+    use crate::labels::{Threshold, Weights};
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
@@ -358,7 +349,9 @@ mod tests {
                     ranking.insert(*value);
                 }
             }
-            let earlier = Threshold::default().label_first(&history, first, &ranking).unwrap();
+            let earlier = Threshold::default()
+                .label_first(Weights::Uniform, &history, first, &ranking)
+                .unwrap();
             let rng = &mut Seed(0).stream("fit", 0);
             let previous = learner.fit(&earlier, None, rng).unwrap();
             let labels = Threshold::default().label(&history).unwrap();

@@ -131,6 +131,10 @@ impl Learner for Perceptron {
         }
     }
 
+    fn takes_weights(&self) -> bool {
+        true
+    }
+
     fn check(&self, dim: usize) -> Result<()> {
         if dim == 0 {
             return Err(Error::invalid("dimensions", dim, "at least 1"));

@@ -57,11 +57,11 @@ impl Naive {
         values[0]
     }
 
-    /// The mean cross-entropy of labelled points.
-    pub fn loss(&self, points: &[Vec<f64>], labels: &[f64]) -> f64 {
-        let losses = points.iter().zip(labels).map(|(x, z)| {
+    /// The mean cross-entropy of labelled points, each label times its weight.
+    pub fn loss(&self, points: &[Vec<f64>], labels: &[f64], weights: &[f64]) -> f64 {
+        let losses = points.iter().zip(labels.iter().zip(weights)).map(|(x, (z, weight))| {
             let logit = self.logit(x);
-            logit.max(0.0) - logit * z + (-logit.abs()).exp().ln_1p()
+            weight * (logit.max(0.0) - logit * z + (-logit.abs()).exp().ln_1p())
         });
         losses.sum::<f64>() / points.len() as f64
     }

@@ -62,6 +62,7 @@ pub(super) fn train(
     let mut minibatch = Minibatch {
         activations: vec![Panel::ZERO; size * layout.activations],
         labels: Vec::with_capacity(size),
+        weights: Vec::with_capacity(size),
         deltas: Vec::with_capacity(size),
         gradient: vec![Panel::ZERO; layout.weights()],
     };
@@ -104,9 +105,11 @@ pub(super) fn adam_step(learning_rate: f64, step: u64) -> AdamStep {
 fn load(minibatch: &mut Minibatch, labels: &Labels<'_>, indices: &[usize]) {
     let rows = minibatch.activations.chunks_exact_mut(panels(labels.dim()));
     minibatch.labels.clear();
+    minibatch.weights.clear();
     for (&i, row) in indices.iter().zip(rows) {
         write_sample(labels.point(i), row);
         minibatch.labels.push(f32::from(u8::from(labels.is_good(i))));
+        minibatch.weights.push(labels.weight(i) as f32);
     }
     minibatch.deltas.resize(indices.len(), 0.0);
 }

@@ -83,10 +83,16 @@ mod tests {
         rows
     }
 
-    fn minibatch(parameters: &Parameters, points: &[Vec<f64>], labels: &[f64]) -> Minibatch {
+    fn minibatch(
+        parameters: &Parameters,
+        points: &[Vec<f64>],
+        labels: &[f64],
+        weights: &[f64],
+    ) -> Minibatch {
         Minibatch {
             activations: loaded(parameters, points),
             labels: labels.iter().map(|&label| label as f32).collect(),
+            weights: weights.iter().map(|&weight| weight as f32).collect(),
             deltas: vec![0.0; labels.len()],
             gradient: vec![Panel::ZERO; parameters.layout.weights()],
         }
@@ -161,10 +167,13 @@ mod tests {
             let (parameters, mut rng) = random_parameters(dim, &hidden, activation, seed);
             let points = random_points(dim, samples, &mut rng);
             let labels: Vec<f64> = points.iter().map(|_| uniform(&mut rng).round()).collect();
+            // Exact in f32.
+            let label_weights: Vec<f64> =
+                points.iter().map(|_| (8.0 * uniform(&mut rng)).round() / 4.0).collect();
             for build in [step, plain::step] {
                 let mut trained = parameters.clone();
                 let mut moments = fresh_moments(&parameters.layout);
-                let mut minibatch = minibatch(&parameters, &points, &labels);
+                let mut minibatch = minibatch(&parameters, &points, &labels, &label_weights);
                 build(&mut trained, &mut moments, &mut minibatch, adam_step(1e-3, 1));
                 let found = Naive::from_panels(&parameters, &minibatch.gradient);
                 let mut naive = Naive::of(&parameters);
@@ -178,7 +187,7 @@ mod tests {
                                     weights[output].get_mut(input).unwrap_or(&mut biases[output]);
                                 let before = *place;
                                 *place += change;
-                                let loss = naive.loss(&points, &labels);
+                                let loss = naive.loss(&points, &labels, &label_weights);
                                 let (weights, biases) = &mut naive.layers[layer];
                                 *weights[output].get_mut(input).unwrap_or(&mut biases[output]) =
                                     before;
@@ -213,7 +222,7 @@ mod tests {
             };
             let (mut first, mut second) = (numbers(&moments.first), numbers(&moments.second));
             for t in 1..=steps {
-                let mut minibatch = minibatch(&parameters, &points, &labels);
+                let mut minibatch = minibatch(&parameters, &points, &labels, &vec![1.0; labels.len()]);
                 let before = numbers(&parameters.weights);
                 step(&mut parameters, &mut moments, &mut minibatch, adam_step(1e-3, t));
                 let (gradient, after) =

@@ -81,6 +81,8 @@ pub(in super::super) struct Minibatch {
     pub activations: Vec<Panel>,
     /// 1 for good, 0 for bad.
     pub labels: Vec<f32>,
+    /// How much each label counts.
+    pub weights: Vec<f32>,
     /// The logits, then the derivatives of the loss in them.
     pub deltas: Vec<f32>,
     pub gradient: Vec<Panel>,
@@ -228,18 +230,21 @@ fn input_gradients<L: Lanes, A: Nonlinearity>(
 /// The gradient of the mean cross-entropy in the weights, from activations and logits.
 ///
 /// The loss of a logit l with label z is max(l, 0) - l z + log(1 + e^-|l|), equation (6) negated; its
-/// derivative in l is sigmoid(l) - z at any l.
+/// derivative in l is sigmoid(l) - z at any l, times the weight of the label.
 #[inline(always)]
 fn loss_gradient<L: Lanes, A: Nonlinearity>(parameters: &Parameters, minibatch: &mut Minibatch) {
-    let Minibatch { activations, labels, deltas: output_delta, gradient } = minibatch;
+    let Minibatch { activations, labels, weights: label_weights, deltas: output_delta, gradient } =
+        minibatch;
     let samples = labels.len();
     let share = 1.0 / samples as f32;
-    for (deltas, labels) in output_delta.chunks_mut(WIDTH).zip(labels.chunks(WIDTH)) {
+    let labelled = labels.chunks(WIDTH).zip(label_weights.chunks(WIDTH));
+    for (deltas, (labels, weights)) in output_delta.chunks_mut(WIDTH).zip(labelled) {
         let mut logits = [0.0; WIDTH];
         logits[..deltas.len()].copy_from_slice(deltas);
         sigmoid(L::load(&logits)).store(&mut logits);
-        for ((delta, label), probability) in deltas.iter_mut().zip(labels).zip(logits) {
-            *delta = (probability - label) * share;
+        let labelled = labels.iter().zip(weights).zip(logits);
+        for (delta, ((label, weight), probability)) in deltas.iter_mut().zip(labelled) {
+            *delta = (probability - label) * weight * share;
         }
     }
 
