@@ -142,7 +142,7 @@ fn coordinates(configuration: &Configuration, dim: usize) -> Vec<f64> {
 }
 
 /// More columns than this do not fit a terminal of 80.
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 5;
 
 fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> String {
     let mut table = Table::new();
