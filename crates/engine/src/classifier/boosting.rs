@@ -282,3 +282,118 @@ fn sigmoid(logit: f64) -> f64 {
 fn log_sigmoid(logit: f64) -> f64 {
     logit.min(0.0) - (-logit.abs()).exp().ln_1p()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::{History, Outcome};
+    use crate::labels::Threshold;
+    use crate::seed::uniform;
+
+    fn history(dim: usize, len: usize) -> History {
+        let mut rng = Seed(1).stream("history", 0);
+        let mut history = History::new(dim);
+        for _ in 0..len {
+            let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
+            let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+            history.push(&x, Outcome::Value(value)).unwrap();
+        }
+        history
+    }
+
+    fn fit(boosting: Boosting, history: &History) -> BoostingClassifier {
+        let labels = Threshold::default().label(history).unwrap();
+        boosting.fit(&labels, None, &mut Seed(2).stream("fit", 0)).unwrap()
+    }
+
+    #[test]
+    fn the_fit_does_not_depend_on_the_number_of_threads() {
+        let history = history(3, 200);
+        let labels = Threshold::default().label(&history).unwrap();
+        let by = |workers| {
+            Boosting::default().fit_by(workers, &labels, &mut Seed(2).stream("fit", 0)).unwrap()
+        };
+        let alone = by(1);
+        assert_eq!(alone, by(4));
+        assert_eq!(alone, fit(Boosting::default(), &history));
+    }
+
+    #[test]
+    fn one_round_is_one_newton_step_in_each_leaf() {
+        let mut history = History::new(1);
+        for (x, value) in [(0.0, 0.0), (0.1, 0.0), (0.7, 1.0), (0.8, 1.0), (0.9, 1.0)] {
+            history.push(&[x], Outcome::Value(value)).unwrap();
+        }
+        let boosting = Boosting { rounds: 1, members: 1, max_depth: 1, ..Boosting::default() };
+        let classifier = fit(boosting, &history);
+        let rate: f64 = 3.0 / 7.0;
+        let start = (rate / (1.0 - rate)).ln();
+        let step = |count: f64, target: f64| {
+            let curvature = count * rate * (1.0 - rate) + boosting.ridge;
+            start - boosting.learning_rate * count * (rate - target) / curvature
+        };
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
+        close(classifier.logits(&[0.05])[0], step(2.0, 1.0));
+        close(classifier.logits(&[0.95])[0], step(3.0, 0.0));
+    }
+
+    #[test]
+    fn more_rounds_fit_the_labels_better() {
+        let history = history(2, 100);
+        let labels = Threshold::default().label(&history).unwrap();
+        let loss = |rounds| {
+            let classifier = fit(Boosting { rounds, members: 1, ..Boosting::default() }, &history);
+            let log_probability = |(i, x): (usize, &[f64])| {
+                let p = classifier.probability(x);
+                if labels.is_good(i) { p.ln() } else { (1.0 - p).ln() }
+            };
+            -labels.points().enumerate().map(log_probability).sum::<f64>()
+        };
+        let losses = [1, 3, 10, 30, 100, 300].map(loss);
+        assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
+    }
+
+    #[test]
+    fn the_log_of_the_sigmoid_neither_overflows_nor_rounds_to_zero() {
+        for logit in [-30.0, -1.0, 0.0, 2.0, 30.0_f64] {
+            assert!((log_sigmoid(logit) - sigmoid(logit).ln()).abs() < 1e-12, "{logit}");
+        }
+        assert_eq!(log_sigmoid(-1e6), -1e6);
+        assert!(log_sigmoid(50.0) < 0.0);
+    }
+
+    #[test]
+    fn settings_that_no_fit_could_use_are_refused_by_name() {
+        let boosting = Boosting::default();
+        for (wrong, field) in [
+            (Boosting { rounds: 0, ..boosting }, "rounds is 0"),
+            (Boosting { max_depth: 0, ..boosting }, "max-depth is 0"),
+            (Boosting { min_leaf: 0, ..boosting }, "min-leaf is 0"),
+            (Boosting { members: 0, ..boosting }, "members is 0"),
+            (Boosting { learning_rate: 0.0, ..boosting }, "learning-rate is 0"),
+            (Boosting { learning_rate: 1.5, ..boosting }, "learning-rate is 1.5"),
+            (Boosting { learning_rate: f64::NAN, ..boosting }, "learning-rate is NaN"),
+            (Boosting { ridge: 0.0, ..boosting }, "ridge is 0"),
+            (Boosting { ridge: f64::INFINITY, ..boosting }, "ridge is inf"),
+            (Boosting { bins: 1, ..boosting }, "bins is 1"),
+            (Boosting { bins: 257, ..boosting }, "bins is 257"),
+        ] {
+            let error = wrong.check(3).unwrap_err().to_string();
+            assert!(error.contains(field), "{error}");
+        }
+        let alone = fit(Boosting { members: 1, ..boosting }, &history(1, 9));
+        assert!(alone.upper_bound(Confidence::Width(0.0), Target::Logit).is_ok());
+        let error = alone.upper_bound(Confidence::default(), Target::Logit).unwrap_err();
+        assert!(error.to_string().starts_with("boosting members is 1"), "{error}");
+    }
+
+    #[test]
+    fn settings_are_read_back_as_they_were_written() {
+        let boosting = Boosting { learning_rate: 0.3, members: 1, ..Boosting::default() };
+        let text = serde_json::to_string(&boosting).unwrap();
+        assert_eq!(serde_json::from_str::<Boosting>(&text).unwrap(), boosting, "{text}");
+        let short = serde_json::from_str::<Boosting>(r#"{"learning-rate": 0.3, "members": 1}"#);
+        assert_eq!(short.unwrap(), boosting);
+        assert!(serde_json::from_str::<Boosting>(r#"{"rate": 0.3}"#).is_err());
+    }
+}
