@@ -1,7 +1,7 @@
 //! Gradient boosting: trees added one after another, each mending what the sum so far gets wrong.
-//!
-//!     F_0 = log p₀ / (1 - p₀),   F_r(x) = F_{r-1}(x) + η v_r(x),   π̂_t(x) = 1 / (1 + exp(-F_R(x)))
-//!
+//! ```text
+//! F_0 = log p₀ / (1 - p₀),   F_r(x) = F_{r-1}(x) + η v_r(x),   π̂_t(x) = 1 / (1 + exp(-F_R(x)))
+//! ```
 //! v_r is a tree fitted to the gradient wᵢ (π̂(xᵢ) - zᵢ) and curvature wᵢ π̂(xᵢ) (1 - π̂(xᵢ)) of the logistic loss at
 //! F_{r-1} (Friedman 2001; the second-order gain is that of Chen and Guestrin 2016), η the learning rate, and p₀ the
 //! smoothed share of the good. The ridge of the trees keeps F finite when all labels are the same.

@@ -1,9 +1,9 @@
 //! Growing a tree: from the root down, each node is parted where the loss falls most.
 //!
 //! With sums G, H over the points of a node and λ the ridge, the split into L and R with the largest
-//!
-//!     gain = G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)
-//!
+//! ```text
+//! gain = G_L² / (H_L + λ) + G_R² / (H_R + λ) - G² / (H + λ)
+//! ```
 //! is taken while it is positive. For gᵢ = -wᵢ (zᵢ - p), hᵢ = wᵢ and λ = 0 this is the decrease of the Gini
 //! impurity (and of the variance) of labels zᵢ, up to a factor; for the gradient and curvature of another loss
 //! it is boosting's second-order gain.

@@ -3,9 +3,9 @@
 //! Columns are put into bins once a fit ([`Bins`]); every tree is then grown from sums over bins ([`Growth`]), and
 //! the same inner loop serves both: each point carries a gradient gᵢ and a weight hᵢ, and a leaf with sums G and H
 //! takes the value that minimises Σᵢ (gᵢ v + ½ hᵢ v²) + ½ λ v²,
-//!
-//!     v = -G / (H + λ),   which lowers the loss by   ½ G² / (H + λ).
-//!
+//! ```text
+//! v = -G / (H + λ),   which lowers the loss by   ½ G² / (H + λ).
+//! ```
 //! A grown tree is a flat array of nodes. Reading it costs one comparison a level.
 
 mod bins;

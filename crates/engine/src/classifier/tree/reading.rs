@@ -1,7 +1,7 @@
 //! One number from the members of an ensemble: their mean, or a bound above it.
-//!
-//!     mean + β · deviation,   or the empirical (1 - δ)-quantile
-//!
+//! ```text
+//! mean + β · deviation,   or the empirical (1 - δ)-quantile
+//! ```
 //! Neither is the bound of Theorem 1, which is about kernel least squares: the members of an ensemble differ by
 //! how they were drawn, which is a measure of doubt without a guarantee.
 
