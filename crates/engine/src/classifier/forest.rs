@@ -36,8 +36,8 @@ pub struct Forest {
     /// T, at least 1.
     pub trees: usize,
     /// Columns looked at for a split, among those with two values in the node; by default √d rounded up, and at
-    /// least 3 where there are as many. Log-loss for 2,000 points and d = 6: 0.298 with 1, 0.260 with 2, 0.251 with 3,
-    /// 0.247 with 4 and 0.246 with 6, for as many times the cost.
+    /// least 3 where there are as many. Log-loss on one data set of 2,000 points, d = 6, with leaves of 2 points: 0.298
+    /// with 1, 0.260 with 2, 0.251 with 3, 0.247 with 4 and 0.246 with 6; the cost grows with the number.
     pub features: Option<usize>,
     /// The least number of distinct trials in a leaf, at least 1.
     pub min_leaf: usize,
