@@ -4,8 +4,11 @@
 //! uncertainty also gives the upper confidence bound π_{t,δ} of equation (19), which is all that BORE++
 //! adds to BORE.
 
+pub mod boosting;
+pub mod forest;
 pub mod least_squares;
 pub mod perceptron;
+mod tree;
 
 use serde::{Deserialize, Serialize};
 
