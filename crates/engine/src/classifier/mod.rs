@@ -4,6 +4,8 @@
 //! uncertainty also gives the upper confidence bound π_{t,δ} of equation (19), which is all that BORE++
 //! adds to BORE.
 
+pub mod bayesian_logistic;
+pub mod fourier_features;
 pub mod least_squares;
 pub mod perceptron;
 
