@@ -326,18 +326,21 @@ impl Swarm {
     }
 }
 
+/// A pair with a smaller cosine between step and change says nothing about the curvature along the step; on a quadratic
+/// of condition c no cosine is below 2/√c.
+const LEAST_COSINE: f64 = 1e-3;
+/// What is added to the diagonal in the end, a part of its largest entry: updates that flatten the matrix again and
+/// again, where the target is not concave, would leave it without digits.
+const RIDGE: f64 = 1e-8;
+
 /// The matrix B that the damped BFGS updates for `pairs`, in order, make of a multiple of I.
 fn bfgs(dim: usize, pairs: &[&Pair], unknown: f64) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    // yᵀy/sᵀy of the latest pair along which the target is concave. BFGS mends a start that is too steep more readily
-    // than one that is too flat.
-    let scale = pairs.iter().rev().find_map(|Pair { step, change }| {
-        let along = dot(step, change);
-        (along > 1e-10 * (dot(step, step) * dot(change, change)).sqrt())
-            .then(|| dot(change, change) / along)
-    });
+    let norm = |a: &[f64]| dot(a, a).sqrt();
+    let scale = pairs.last().map(|pair| norm(&pair.change) / norm(&pair.step));
+    let scale = scale.filter(|scale| *scale > 1e-8 * unknown).unwrap_or(unknown);
     let mut matrix = vec![0.0; dim * dim];
-    matrix.iter_mut().step_by(dim + 1).for_each(|diagonal| *diagonal = scale.unwrap_or(unknown));
+    matrix.iter_mut().step_by(dim + 1).for_each(|diagonal| *diagonal = scale);
     let mut image = vec![0.0; dim];
     for Pair { step, change } in pairs {
         multiply(&matrix, step, &mut image);
@@ -347,8 +350,8 @@ fn bfgs(dim: usize, pairs: &[&Pair], unknown: f64) -> Vec<f64> {
         let change: Vec<f64> =
             change.iter().zip(&image).map(|(y, bs)| theta * y + (1.0 - theta) * bs).collect();
         let along = dot(step, &change);
-        // A model so flat that it has no digits left is not updated.
-        if !(model > f64::MIN_POSITIVE && along > f64::MIN_POSITIVE) {
+        let flat = |along: f64, image: &[f64]| along <= LEAST_COSINE * norm(step) * norm(image);
+        if flat(along, &change) || flat(model, &image) {
             continue;
         }
         for r in 0..dim {
@@ -357,6 +360,9 @@ fn bfgs(dim: usize, pairs: &[&Pair], unknown: f64) -> Vec<f64> {
             }
         }
     }
+    let diagonal = || (0..dim).map(|c| c * dim + c);
+    let most = diagonal().map(|c| matrix[c]).fold(0.0, f64::max);
+    diagonal().for_each(|c| matrix[c] += RIDGE * most);
     matrix
 }
 
@@ -653,7 +659,7 @@ mod tests {
     proptest! {
         #[test]
         fn curvature_is_positive_definite_whatever_the_pairs(
-            rows in prop::collection::vec(prop::array::uniform6(-1.0..1.0_f64), 0..20),
+            rows in prop::collection::vec(prop::array::uniform6(-1.0..1.0_f64), 0..60),
         ) {
             let pairs: Vec<Pair> = rows
                 .iter()
