@@ -20,8 +20,8 @@
 //! The features are drawn from a seed of their own, not from that of the fit: they stay the same from fit to fit, so
 //! that the estimate changes with the evidence alone, and a fit needs no memory of the one before.
 //!
-//! Cost for n points, F features and d coordinates: O(n F²) a step of the fit for n > F, O(n³) below, some 10 steps; O(F² + F d)
-//! a value or gradient. Fails with `Error::Diverged` if a number is not finite.
+//! Cost for n points, F features and d coordinates: O(n F²) a step of the fit for n > F, O(n³) below, some 10 steps;
+//! O(F² + F d) a value or gradient. Fails with `Error::Diverged` if a number is not finite.
 
 mod acceleration;
 mod posterior;
@@ -63,14 +63,16 @@ pub struct BayesianLogistic {
 }
 
 impl Default for BayesianLogistic {
-    /// F = 300 is the paper's. s = 5 lets π go from 0.01 to 0.99, as it must where values have little noise; the
-    /// intercept need only cover γ between 0.1 and 0.9.
+    /// F = 300 is the paper's. With s² = 5, π lies between 0.01 and 0.99 for logits within two deviations, as it must
+    /// where values have little noise. Of 5, 25 and 100 none was best for BORE in all of 2, 4 and 6 dimensions of
+    /// Rosenbrock's function, but BORE++ was better with 5 than with 25 in all three: a wide prior makes a bound of three
+    /// deviations say little. The intercept need only cover γ between 0.1 and 0.9.
     fn default() -> Self {
         Self {
             features: 300,
             features_seed: Seed(0),
             length_scales: LengthScales::default(),
-            prior_variance: 25.0,
+            prior_variance: 5.0,
             intercept_variance: 1.0,
             tolerance: 1e-5,
             max_steps: 100,
@@ -90,8 +92,9 @@ pub enum LengthScales {
     /// The same for all coordinates: that of the candidates under which each label is best predicted from the others,
     /// anew in every fit. Of equal ones the longest is taken.
     ///
-    /// Not the one of highest evidence bound: the bound loses some 0.3 nats with every label that a short length scale
-    /// makes independent of the others, and so favours long ones whatever the labels.
+    /// Not the one of highest evidence bound: the wider the prior, the more the bound loses with every label that a
+    /// short length scale makes independent of the others (0.3 nats for s² = 25), so that it favours long ones whatever
+    /// the labels.
     LeaveOneOut {
         /// Candidates, in units of √d: distances in the unit cube grow with √d.
         candidates: Vec<f64>,
@@ -101,8 +104,7 @@ pub enum LengthScales {
 }
 
 impl Default for LengthScales {
-    /// Five candidates, each twice the one before: with one for all coordinates, 300 features and a hundred labels,
-    /// the labels do not tell them apart more finely.
+    /// Five candidates, each twice the one before, from a twentieth to most of the cube's diagonal.
     fn default() -> Self {
         Self::LeaveOneOut { candidates: vec![0.05, 0.1, 0.2, 0.4, 0.8], labels: 128 }
     }
@@ -111,7 +113,7 @@ impl Default for LengthScales {
 impl Learner for BayesianLogistic {
     type Classifier = BayesianLogisticClassifier;
 
-    /// Starts anew: the bound has one maximum to within the tolerance, and warm starts save few steps.
+    /// Starts anew, so that the fit is a function of the labels alone; about ten steps leave little for a warm start to save.
     fn fit(
         &self,
         labels: &Labels<'_>,
