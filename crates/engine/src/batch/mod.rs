@@ -3,20 +3,26 @@
 //! | rule | needs | for |
 //! |---|---|---|
 //! | [`Svgd`] | a gradient | batches: a sample from the target that spreads over its modes |
+//! | [`SteinNewton`] | a gradient | the same, where the target is much steeper in some directions than in others |
 //! | [`Ascent`] | a gradient | single points: the maximum |
 //! | [`Candidates`] | values only | models or spaces without gradients |
+//! | [`Softmax`] | values only | a sample from the target over candidates |
 //!
 //! A rule returns points of the relaxed cube; [`Domain::settle`] makes them legal and distinct.
 
 mod ascent;
 mod candidates;
 mod shortlist;
+mod softmax;
 mod stein_kernel;
+mod stein_newton;
 mod svgd;
 
 pub use ascent::Ascent;
 pub use candidates::Candidates;
+pub use softmax::Softmax;
 pub use stein_kernel::SteinKernel;
+pub use stein_newton::SteinNewton;
 pub use svgd::Svgd;
 
 use crate::acquisition::Acquisition;

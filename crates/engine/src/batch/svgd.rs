@@ -120,7 +120,7 @@ impl Svgd {
 }
 
 /// ζ of equation (26) at the first `directions.len()` of `particles`, from the gradients at all of them.
-fn stein_directions(
+pub(super) fn stein_directions(
     particles: &Points,
     gradients: &Points,
     kernel: &SteinKernel,

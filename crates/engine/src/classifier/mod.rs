@@ -4,8 +4,10 @@
 //! uncertainty also gives the upper confidence bound π_{t,δ} of equation (19), which is all that BORE++
 //! adds to BORE.
 
+pub mod bayesian_logistic;
 pub mod boosting;
 pub mod forest;
+pub mod fourier_features;
 pub mod least_squares;
 pub mod perceptron;
 mod tree;
