@@ -3,8 +3,14 @@
 //! A strategy is settings only. Proposing is a pure function of evidence and seed: the same seed, space,
 //! history and pending points give the same batch, in any process and on any number of threads.
 
+mod expected_improvement;
+mod gp_ei;
+mod gp_ucb;
+mod placement;
 mod random;
 
+pub use gp_ei::GpEi;
+pub use gp_ucb::{GpUcb, Optimism};
 pub use random::Random;
 
 use std::any::Any;
