@@ -202,3 +202,73 @@ impl SmoothAcquisition for LowerBound {
         self.negated(prediction)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Kernel, Profile};
+
+    fn fixed() -> Regression {
+        let kernel = Kernel::new(Profile::SquaredExponential, vec![0.2, 0.5], 1.0).unwrap();
+        Regression::Fixed { kernel, noise: 0.01 }
+    }
+
+    fn told() -> (Points, Vec<f64>) {
+        let points = Points::from_rows(2, [[0.1, 0.2], [0.5, 0.9], [0.8, 0.4], [0.3, 0.7]]);
+        let values = points.rows().map(|x| (4.0 * x[0]).sin() + x[1]).collect();
+        (points, values)
+    }
+
+    #[test]
+    fn the_assumed_width_is_that_of_the_printed_formula() {
+        let (points, values) = told();
+        let surrogate = fixed().fit(&points, &values, None).unwrap();
+        let (norm_bound, noise_deviation, failure_probability) = (1.5, 0.1, 0.1);
+        let optimism = Optimism::Assumed { norm_bound, noise_deviation, failure_probability };
+        let gain = surrogate.posterior().information_gain();
+        let determinant = (2.0 * gain).exp();
+        let printed = norm_bound
+            + noise_deviation / 0.1
+                * (2.0 * (determinant.sqrt() / failure_probability).ln()).sqrt();
+        let width = optimism.width(&surrogate).unwrap();
+        assert!((width - printed).abs() < 1e-12, "{width} {printed}");
+        assert_eq!(Optimism::default().width(&surrogate).unwrap(), 3.0);
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_finite_differences() {
+        let (points, values) = told();
+        let surrogate = fixed().fit(&points, &values, None).unwrap();
+        let bound = LowerBound { surrogate, width: 2.0 };
+        for x in [[0.2, 0.3], [0.6, 0.1], [0.9, 0.95]] {
+            let mut gradient = [0.0; 2];
+            let value = bound.value_and_gradient(&x, &mut gradient);
+            assert_eq!(value, bound.value(&x));
+            for k in 0..2 {
+                let moved = |step: f64| {
+                    let mut x = x;
+                    x[k] += step;
+                    bound.value(&x)
+                };
+                let numeric = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((gradient[k] - numeric).abs() < 1e-6, "{} {numeric}", gradient[k]);
+            }
+        }
+    }
+
+    #[test]
+    fn assumptions_need_fixed_hyper_parameters_and_widths_must_be_numbers() {
+        let space = SearchSpace::new([
+            crate::space::Dimension::real("a", 0.0, 1.0),
+            crate::space::Dimension::real("b", 0.0, 1.0),
+        ])
+        .unwrap();
+        let optimism =
+            Optimism::Assumed { norm_bound: 1.0, noise_deviation: 0.1, failure_probability: 0.1 };
+        let refused = |strategy: GpUcb| strategy.check(&space).unwrap_err().to_string();
+        assert!(refused(GpUcb { optimism, ..GpUcb::default() }).contains("fixed beforehand"));
+        GpUcb { optimism, regression: fixed(), ..GpUcb::default() }.check(&space).unwrap();
+        let optimism = Optimism::Width(-1.0);
+        assert!(refused(GpUcb { optimism, ..GpUcb::default() }).contains("width is -1"));
+    }
+}
