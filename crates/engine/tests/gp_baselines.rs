@@ -1,5 +1,7 @@
 //! The Gaussian-process baselines from end to end: what they achieve, what they promise, and how they are written down.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking, its helpers too")]
+
 use wimble::gaussian_process::{Regression, rkhs_norm};
 use wimble::history::{History, Outcome};
 use wimble::kernel::{Kernel, Profile};
@@ -199,7 +201,7 @@ fn settings_are_written_and_read_by_name() {
         serde_json::from_str(&serde_json::to_string(&LpEi::default()).unwrap()).unwrap();
     assert_eq!(back, LpEi::default());
     assert_eq!(
-        all().iter().map(|s| s.name()).collect::<Vec<_>>(),
+        all().iter().map(Strategy::name).collect::<Vec<_>>(),
         ["gp-ucb", "gp-ei", "q-ei", "lp-ei"]
     );
     let space = mixed();

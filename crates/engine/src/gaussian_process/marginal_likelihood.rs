@@ -272,9 +272,8 @@ pub fn log_likelihood_with(
     for j in 0..n {
         let column = factor.col_as_slice_mut(j);
         column[j] = scale + noise;
-        for i in j + 1..n {
-            let squared = squared_distance(scaled.row(i), scaled.row(j));
-            column[i] = scale * profile.value(squared);
+        for (entry, x) in column.iter_mut().zip(scaled.rows()).skip(j + 1) {
+            *entry = scale * profile.value(squared_distance(x, scaled.row(j)));
         }
     }
     let inverse = invert(&mut factor)?;

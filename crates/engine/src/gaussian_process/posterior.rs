@@ -362,8 +362,9 @@ mod tests {
             b.swap(k, pivot);
             for i in k + 1..n {
                 let factor = a[i][k] / a[k][k];
-                for j in k..n {
-                    a[i][j] -= factor * a[k][j];
+                let (above, below) = a.split_at_mut(i);
+                for (entry, pivot) in below[0][k..].iter_mut().zip(&above[k][k..]) {
+                    *entry -= factor * pivot;
                 }
                 b[i] -= factor * b[k];
             }

@@ -68,9 +68,9 @@ impl Regression {
 pub struct Fitted {
     /// The kernel's profile; α of the rational quadratic is where its search starts.
     pub profile: Profile,
-    /// λ as a part of the variance of the values, if it is known; otherwise it is fitted.
+    /// λ as a part of the variance of the values, at least 1e-10, if it is known; otherwise it is fitted.
     pub noise: Option<f64>,
-    /// Evaluations of the likelihood from each of two starts.
+    /// Evaluations of the likelihood from each of two starts; fewer beyond 512 trials, where each takes long.
     pub evaluations: usize,
 }
 
@@ -107,6 +107,10 @@ impl Fitted {
 /// Hvarfner and others; the lower end leaves functions without noise their precision, and is still well above
 /// the rounding of a factored matrix.
 const NOISE: Range = Range::new(1e-8, 1.0).with_prior(LogNormal { mean: -4.0, deviation: 1.0 });
+/// Trials times evaluations of the likelihood from a start: 50 evaluations for 512 trials, 25 for 1024.
+const EVALUATED_TRIALS: usize = 50 * 512;
+/// Evaluations that are always allowed.
+const LEAST_EVALUATIONS: usize = 10;
 /// Where the search for the noise starts.
 const FIRST_NOISE: f64 = 1e-3;
 
@@ -119,12 +123,6 @@ pub fn trials_fitted(n: usize) -> usize {
 impl Regression {
     /// Refuses settings that no fit could use, for points of `dim` coordinates.
     pub fn check(&self, dim: usize) -> Result<()> {
-        let check_noise = |noise: f64| {
-            if noise > 0.0 && noise.is_finite() {
-                return Ok(());
-            }
-            Err(Error::invalid("noise", noise, "positive and finite"))
-        };
         match self {
             Self::Fixed { kernel, noise } => {
                 let scales = kernel.length_scales().to_vec();
@@ -133,13 +131,20 @@ impl Regression {
                     let allowed = format!("{dim}, one for each coordinate");
                     return Err(Error::invalid("number of length scales", kernel.dim(), allowed));
                 }
-                check_noise(*noise)
+                if !(*noise > 0.0 && noise.is_finite()) {
+                    return Err(Error::invalid("noise", noise, "positive and finite"));
+                }
+                Ok(())
             }
             Self::Fitted(fitted) => {
                 if fitted.evaluations == 0 {
                     return Err(Error::invalid("regression evaluations", 0, "at least 1"));
                 }
-                fitted.noise.map_or(Ok(()), check_noise)?;
+                // Less is lost in the rounding of a likelihood with repeated points.
+                if let Some(noise) = fitted.noise.filter(|noise| !(1e-10..1e10).contains(noise)) {
+                    let allowed = "from 1e-10 to 1e10, a part of the variance of the values";
+                    return Err(Error::invalid("noise", noise, allowed));
+                }
                 fitted.likelihood(dim).check()
             }
         }
@@ -193,7 +198,10 @@ impl Fitted {
         let targets: Vec<f64> = values.iter().map(|&value| units.inward(value)).collect();
         let first = Points::from_rows(points.dim(), points.rows().take(values.len()));
         let noise = self.noise.unwrap_or(FIRST_NOISE);
-        let maximum = self.likelihood(points.dim()).maximise(&first, &targets, noise, None)?;
+        let affordable = (EVALUATED_TRIALS / values.len().max(1)).max(LEAST_EVALUATIONS);
+        let evaluations = self.evaluations.min(affordable);
+        let limited = Self { evaluations, ..*self };
+        let maximum = limited.likelihood(points.dim()).maximise(&first, &targets, noise, None)?;
         let centre = units.centre + units.scale * maximum.mean;
         Ok((maximum, Units { centre, ..units }))
     }
@@ -286,13 +294,20 @@ impl Surrogate {
     /// Carraro 2010) treat points without a value. A target k(x)ᵀα at a new x gives that x the weight 0.
     pub fn believing<'p>(&self, points: impl IntoIterator<Item = &'p [f64]>) -> Result<Self> {
         let posterior = self.posterior.extend(points)?;
-        let mut believing = Self { weights: self.weights.clone(), posterior, ..self.clone() };
-        for x in believing.posterior.points().rows().skip(self.posterior.len()) {
-            let mean = self.posterior.mean(&self.weights, x);
-            believing.incumbent = believing.incumbent.min(mean);
-            believing.weights.push(0.0);
-        }
-        Ok(believing)
+        let believed = posterior.points().rows().skip(self.posterior.len());
+        let means = believed.map(|x| self.posterior.mean(&self.weights, x));
+        let incumbent = means.fold(self.incumbent, f64::min);
+        let mut weights = self.weights.clone();
+        weights.resize(posterior.len(), 0.0);
+        let Self { units, trials_fitted, .. } = *self;
+        Ok(Self {
+            posterior,
+            weights,
+            values: self.values.clone(),
+            units,
+            incumbent,
+            trials_fitted,
+        })
     }
 
     /// Whether `points` and `values` begin with those of this fit.
@@ -466,6 +481,40 @@ mod tests {
         }
         assert!((believing.incumbent() - naive.incumbent()).abs() < 1e-9);
         assert!(believing.incumbent() <= surrogate.incumbent());
+    }
+
+    #[test]
+    fn the_incumbent_is_the_lowest_value_without_noise_and_no_lucky_draw_with_it() {
+        let (points, values) = data(40, 6);
+        let exact = Fitted { noise: Some(1e-8), ..Fitted::default() };
+        let surrogate = Regression::Fitted(exact).fit(&points, &values, None).unwrap();
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let incumbent = surrogate.units.outward(surrogate.incumbent());
+        assert!((incumbent - lowest).abs() < 1e-4, "{incumbent} {lowest}");
+        // One value far below what its neighbours say, under noise as large.
+        let mut lucky = values.clone();
+        lucky[7] -= 10.0;
+        let noisy = Fitted { noise: Some(0.5), ..Fitted::default() };
+        let surrogate = Regression::Fitted(noisy).fit(&points, &lucky, None).unwrap();
+        let drawn = lucky.iter().copied().fold(f64::INFINITY, f64::min);
+        let incumbent = surrogate.units.outward(surrogate.incumbent());
+        assert!(incumbent > drawn + 3.0, "{incumbent} {drawn}");
+    }
+
+    #[test]
+    fn repeated_points_with_different_values_are_fitted_as_noise() {
+        let (mut points, mut values) = data(12, 8);
+        let (again, _) = data(12, 8);
+        points.extend(&again);
+        values.extend(values.clone().iter().map(|value| value + 2.0));
+        for noise in [None, Some(1e-10)] {
+            let regression = Regression::Fitted(Fitted { noise, ..Fitted::default() });
+            regression.check(DIM).unwrap();
+            let surrogate = regression.fit(&points, &values, None).unwrap();
+            let between = values[0] + 1.0;
+            let got = surrogate.predict(points.row(0)).mean;
+            assert!((got - between).abs() < 1.0, "{noise:?}: {got} {between}");
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! expected improvement; the most promising are improved by bounded L-BFGS in all their coordinates, in the relaxed
 //! cube. They are compared after rounding to legal points: what counts is what would be evaluated.
 //!
-//! Plain q-EI is zero, without a gradient, where no sample improves: there the batch drawn last stays as it is drawn,
-//! its points chosen by the logarithm of their own improvement, which is never flat.
+//! Plain q-EI is zero, without a gradient, where no sample improves. Where it is zero for every batch drawn, the first of
+//! them is taken: its points are all of the best by the logarithm of their own improvement, which is never flat.
 
 use serde::{Deserialize, Serialize};
 
