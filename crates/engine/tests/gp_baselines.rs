@@ -177,7 +177,7 @@ fn gp_ucb_under_its_theory_finds_the_minimum_on_a_finite_set() {
         let Some(Value::Real(x)) = trial.configuration.get("x") else { panic!() };
         let value = objective(*x);
         regrets.push(value - least);
-        // Uniform noise of variance 0.01, which is √3-times-0.1-bounded and so sub-Gaussian.
+        // Uniform noise, whose sub-Gaussian parameter is its standard deviation, 0.1.
         let noise = 0.1 * 12.0_f64.sqrt() * (uniform(&mut rng) - 0.5);
         session.tell(trial.id, Outcome::Value(value + noise)).unwrap();
     }

@@ -14,7 +14,7 @@
 //! # Design
 //! A fit depends on the points and values alone. Searches for hyper-parameters start at fixed places, never at
 //! the previous maximum. From [`EVERY_TRIAL`] trials on hyper-parameters are renewed after every 16th to 32nd part
-//! of the trials: those of n trials are the ones found from the first [`trials_fitted`]`(n)`, whichever process
+//! of the trials: those of n trials are the ones found from the first [`trials_fitted`], whichever process
 //! asks, so that a previous fit only saves work.
 //!
 //! Cost: O(n³) for each of some dozens of evaluations of the likelihood, O(n³/3) to factor, O(n²) to predict.
