@@ -9,6 +9,9 @@
 //! quadratic's α and, if it is fitted, of the noise variance λ. A log-normal prior on any of them adds its
 //! log density in log θ, and the maximum is then that of the posterior.
 //!
+//! A constant mean m, if it is fitted, is at its own maximum m = 1ᵀA⁻¹z / 1ᵀA⁻¹1 for every θ, and z - m takes
+//! the place of z. The derivatives in θ need no further term: that in m is zero there.
+//!
 //! Cost: O(n³ + n²d) an evaluation, with memory for 3½n² numbers. Where A is not positive definite to
 //! rounding the likelihood counts as zero, and the search steps back.
 
@@ -81,6 +84,17 @@ impl Range {
     }
 }
 
+/// The mean of the process before there is evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mean {
+    /// Zero everywhere.
+    #[default]
+    Zero,
+    /// A constant, fitted.
+    Constant,
+}
+
 /// How hyper-parameters are found from points of the unit cube.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -95,6 +109,8 @@ pub struct MarginalLikelihood {
     pub alpha: Range,
     /// The noise variance, if it is fitted; otherwise it stays as given.
     pub noise: Option<Range>,
+    /// The mean.
+    pub mean: Mean,
     /// The length scales that searches start from, beside the previous maximum if there is one.
     pub starts: Vec<f64>,
     /// Evaluations of the likelihood for each start.
@@ -114,6 +130,7 @@ impl Default for MarginalLikelihood {
             output_scale: Range::new(1e-3, 1e3),
             alpha: Range::new(0.05, 100.0),
             noise: None,
+            mean: Mean::Zero,
             starts: vec![0.5, 0.15, 2.0],
             max_evaluations: 60,
             max_points: 400,
@@ -128,6 +145,8 @@ pub struct Maximum {
     pub kernel: Kernel,
     /// λ.
     pub noise: f64,
+    /// The constant mean; 0 unless it is fitted.
+    pub mean: f64,
     /// The log marginal likelihood, with the log density of the priors up to a constant.
     pub value: f64,
     /// Evaluations made.
@@ -216,7 +235,12 @@ impl MarginalLikelihood {
             Error::Diverged { model: "the marginal likelihood", doing: "being maximised" };
         let best = best.ok_or(failure.unwrap_or(diverged))?;
         let (kernel, noise) = search.decode(&best.point)?;
-        Ok(Maximum { kernel, noise, value: -best.value, evaluations })
+        let mean = match self.mean {
+            Mean::Zero => 0.0,
+            Mean::Constant => log_likelihood_with(Mean::Constant, &kernel, noise, points, targets)
+                .map_or(0.0, |likelihood| likelihood.mean),
+        };
+        Ok(Maximum { kernel, noise, mean, value: -best.value, evaluations })
     }
 }
 
@@ -225,6 +249,8 @@ impl MarginalLikelihood {
 pub struct LogLikelihood {
     /// log p(z | X).
     pub value: f64,
+    /// The constant mean; 0 unless it is fitted.
+    pub mean: f64,
     /// Its derivatives in log ℓ.
     pub in_length_scales: Vec<f64>,
     /// Its derivative in log s.
@@ -235,9 +261,20 @@ pub struct LogLikelihood {
     pub in_noise: f64,
 }
 
-/// The log marginal likelihood of a kernel and a noise variance, with its derivatives. `None` where the
-/// kernel matrix is not positive definite to rounding.
+/// The log marginal likelihood of a kernel and a noise variance under mean zero, with its derivatives.
+/// `None` where the kernel matrix is not positive definite to rounding.
 pub fn log_likelihood(
+    kernel: &Kernel,
+    noise: f64,
+    points: &Points,
+    targets: &[f64],
+) -> Option<LogLikelihood> {
+    log_likelihood_with(Mean::Zero, kernel, noise, points, targets)
+}
+
+/// As [`log_likelihood`], under either mean.
+pub fn log_likelihood_with(
+    mean: Mean,
     kernel: &Kernel,
     noise: f64,
     points: &Points,
@@ -266,13 +303,22 @@ pub fn log_likelihood(
     }
     let inverse = invert(&mut factor)?;
     let log_determinant: f64 = (0..n).map(|i| 2.0 * factor[(i, i)].ln()).sum();
-    let weights: Vec<f64> = (0..n)
-        .map(|i| {
-            let before: f64 = (0..i).map(|j| inverse[(i, j)] * targets[j]).sum();
+    let solve = |z: &[f64]| -> Vec<f64> {
+        let entry = |i: usize| {
+            let before: f64 = (0..i).map(|j| inverse[(i, j)] * z[j]).sum();
             let below = &inverse.col_as_slice(i)[i..];
-            before + below.iter().zip(&targets[i..]).map(|(a, z)| a * z).sum::<f64>()
-        })
-        .collect();
+            before + below.iter().zip(&z[i..]).map(|(a, z)| a * z).sum::<f64>()
+        };
+        (0..n).map(entry).collect()
+    };
+    let mut weights = solve(targets);
+    let mut constant = 0.0;
+    if mean == Mean::Constant && n > 0 {
+        let ones = solve(&vec![1.0; n]);
+        constant = weights.iter().sum::<f64>() / ones.iter().sum::<f64>();
+        weights.iter_mut().zip(&ones).for_each(|(weight, one)| *weight -= constant * one);
+    }
+    // (z - m)ᵀA⁻¹(z - m) = zᵀA⁻¹(z - m), since 1ᵀA⁻¹(z - m) = 0.
     let fit: f64 = weights.iter().zip(targets).map(|(a, z)| a * z).sum();
     let value = -0.5 * (fit + log_determinant + n as f64 * std::f64::consts::TAU.ln());
 
@@ -298,6 +344,7 @@ pub fn log_likelihood(
     }
     Some(LogLikelihood {
         value,
+        mean: constant,
         in_length_scales,
         in_output_scale: in_kernel + scale * on_diagonal,
         in_alpha: alpha * in_alpha,
@@ -396,7 +443,9 @@ impl Search<'_> {
     /// The log likelihood with the priors; -∞ where there is none.
     fn value_and_gradient(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         let Ok((kernel, noise)) = self.decode(parameters) else { return f64::NEG_INFINITY };
-        let Some(likelihood) = log_likelihood(&kernel, noise, self.points, self.targets) else {
+        let mean = self.settings.mean;
+        let Some(likelihood) = log_likelihood_with(mean, &kernel, noise, self.points, self.targets)
+        else {
             return f64::NEG_INFINITY;
         };
         let dim = self.points.dim();
@@ -497,6 +546,7 @@ mod tests {
             len in 1..40_usize,
             seed in 0..1000_u64,
             prior in any::<bool>(),
+            mean in prop_oneof![Just(Mean::Zero), Just(Mean::Constant)],
         ) {
             let (points, targets) = data(len, seed);
             let normal = LogNormal { mean: 0.3, deviation: 0.7 };
@@ -507,6 +557,7 @@ mod tests {
                 output_scale: with(Range::new(1e-3, 1e3)),
                 alpha: with(Range::new(0.05, 100.0)),
                 noise: Some(with(Range::new(1e-6, 1.0))),
+                mean,
                 ..Default::default()
             };
             let search = Search { settings: &settings, points: &points, targets: &targets, noise: 0.05 };
@@ -530,6 +581,25 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_constant_mean_is_where_the_likelihood_of_the_rest_is_largest() {
+        let (points, targets) = data(30, 2);
+        let kernel = Kernel::new(Profile::Matern52, vec![0.4, 0.9], 1.3).unwrap();
+        let fitted = log_likelihood_with(Mean::Constant, &kernel, 0.1, &points, &targets).unwrap();
+        let around = |mean: f64| {
+            let rest: Vec<f64> = targets.iter().map(|z| z - mean).collect();
+            log_likelihood(&kernel, 0.1, &points, &rest).unwrap().value
+        };
+        assert!((around(fitted.mean) - fitted.value).abs() < 1e-10);
+        for step in [-0.3, -1e-3, 1e-3, 0.3] {
+            assert!(around(fitted.mean + step) < fitted.value);
+        }
+        let moved: Vec<f64> = targets.iter().map(|z| z + 7.0).collect();
+        let moved = log_likelihood_with(Mean::Constant, &kernel, 0.1, &points, &moved).unwrap();
+        assert!((moved.mean - fitted.mean - 7.0).abs() < 1e-10);
+        assert!((moved.value - fitted.value).abs() < 1e-8);
     }
 
     #[test]

@@ -1,8 +1,13 @@
-//! Gaussian processes: the posterior, which least squares shares, and the marginal likelihood of its
-//! hyper-parameters.
+//! Gaussian processes: the posterior, which least squares shares, the marginal likelihood of its
+//! hyper-parameters, and regression, which the baselines rest on.
 
+pub mod joint;
 pub mod marginal_likelihood;
 pub mod posterior;
+pub mod regression;
+pub mod tail;
 
+pub use joint::Joint;
 pub use marginal_likelihood::MarginalLikelihood;
 pub use posterior::{Posterior, Prediction};
+pub use regression::{Fitted, Regression, Surrogate, rkhs_norm};

@@ -102,6 +102,11 @@ impl Posterior {
         self.kernel.dim()
     }
 
+    /// The factor of K + λI.
+    pub(super) fn factor(&self) -> &Cholesky {
+        &self.factor
+    }
+
     /// α = (K + λI)⁻¹ z for the targets z, one a point.
     pub fn weights(&self, targets: &[f64]) -> Vec<f64> {
         let mut weights = targets.to_vec();

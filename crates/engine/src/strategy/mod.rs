@@ -4,10 +4,22 @@
 //! history and pending points give the same batch, in any process and on any number of threads.
 
 mod bore;
+mod expected_improvement;
+mod gp_ei;
+mod gp_ucb;
 mod guarantee;
+mod halton;
+mod joint_improvement;
+mod lp_ei;
+mod placement;
+mod q_ei;
 mod random;
 
 pub use bore::{Bore, BorePlusPlus};
+pub use gp_ei::GpEi;
+pub use gp_ucb::{GpUcb, Optimism};
+pub use lp_ei::LpEi;
+pub use q_ei::QEi;
 pub use random::Random;
 
 use std::any::Any;

@@ -1,0 +1,60 @@
+//! GP-EI: expected improvement under Gaussian-process regression (Jones, Schonlau and Welch 1998), a baseline of
+//! the paper's experiments on real data.
+//!
+//! In batches, and with pending points, each point is chosen as if the earlier ones had been told the mean that was
+//! expected of them (the kriging believer).
+
+use serde::{Deserialize, Serialize};
+
+use super::expected_improvement::LogExpectedImprovement;
+use super::placement::{Placement, one_by_one};
+use super::{Evidence, Memory, Strategy};
+use crate::batch::{Ascent, BatchRule};
+use crate::error::Result;
+use crate::gaussian_process::Regression;
+use crate::points::Points;
+use crate::seed::Seed;
+use crate::space::SearchSpace;
+
+/// Settings of GP-EI.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GpEi {
+    /// What is fitted to the values.
+    pub regression: Regression,
+    /// How the maximum of expected improvement is sought.
+    pub ascent: Ascent,
+    /// How many trials are drawn at random first; 10 in the paper.
+    pub initial: usize,
+}
+
+impl Default for GpEi {
+    fn default() -> Self {
+        Self { regression: Regression::default(), ascent: Ascent::default(), initial: 10 }
+    }
+}
+
+impl Strategy for GpEi {
+    fn name(&self) -> &'static str {
+        "gp-ei"
+    }
+
+    fn check(&self, space: &SearchSpace) -> Result<()> {
+        self.regression.check(space.dim())?;
+        BatchRule::<LogExpectedImprovement>::check(&self.ascent)
+    }
+
+    fn propose(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Points> {
+        let placement = Placement { regression: &self.regression, initial: self.initial };
+        placement.place(evidence, batch_size, seed, memory, |surrogate, domain, count, rng| {
+            let acquisition = LogExpectedImprovement::new;
+            one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
+        })
+    }
+}

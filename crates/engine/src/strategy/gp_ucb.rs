@@ -1,0 +1,274 @@
+//! GP-UCB: optimism under Gaussian-process regression (Srinivas, Krause, Kakade and Seeger 2010), a baseline of all
+//! the paper's sequential experiments.
+//!
+//! Values are minimised, so that the optimist goes to the least lower bound:
+//!
+//! ```text
+//! x_t ∈ argmin μ_{t-1}(x) - β_t σ_{t-1}(x)
+//! ```
+//!
+//! β is a number, or that of Durand, Maillard and Pineau (2018, Theorem 1), as in the paper's Figure 1:
+//!
+//! ```text
+//! β_t = b + (R / √λ) √(2 ln(|I + K_t/λ|^½ / δ))
+//! ```
+//!
+//! for ‖f‖ₖ ≤ b, noise that is R-sub-Gaussian, and kernel and λ fixed beforehand. `rkhs_norm` of
+//! [`crate::gaussian_process`] computes b for a function on a finite set.
+//!
+//! In batches, and with pending points, deviations shrink as if the earlier points had been told their means
+//! (GP-BUCB; Desautels, Krause and Burdick 2014); β stays that of the values told, and its guarantee holds for
+//! single points only.
+
+use serde::{Deserialize, Serialize};
+
+use super::placement::{Placement, one_by_one};
+use super::{Evidence, Memory, Strategy};
+use crate::acquisition::{Acquisition, SmoothAcquisition};
+use crate::batch::{Ascent, BatchRule};
+use crate::error::{Error, Result};
+use crate::gaussian_process::{Prediction, Regression, Surrogate};
+use crate::points::Points;
+use crate::seed::Seed;
+use crate::space::SearchSpace;
+use crate::theory::confidence_width;
+
+/// How far below the mean the bound lies, in deviations.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Optimism {
+    /// β itself.
+    Width(f64),
+    /// β from assumptions, for hyper-parameters that are fixed.
+    #[serde(rename_all = "kebab-case")]
+    Assumed {
+        /// b, at least the norm of the objective in the kernel's function space.
+        norm_bound: f64,
+        /// R: the standard deviation of Gaussian noise, or a sub-Gaussian parameter.
+        noise_deviation: f64,
+        /// δ.
+        failure_probability: f64,
+    },
+}
+
+impl Default for Optimism {
+    /// β = 3, as for BORE++ in the paper's experiments on real data.
+    fn default() -> Self {
+        Self::Width(3.0)
+    }
+}
+
+impl Optimism {
+    /// β given what the surrogate was told.
+    fn width(self, surrogate: &Surrogate) -> Result<f64> {
+        match self {
+            Self::Width(width) => Ok(width),
+            Self::Assumed { norm_bound, noise_deviation, failure_probability } => {
+                let posterior = surrogate.posterior();
+                let gain = posterior.information_gain().max(0.0);
+                let unit = confidence_width(0.0, posterior.ridge(), gain, failure_probability)?;
+                Ok(norm_bound + noise_deviation * unit)
+            }
+        }
+    }
+
+    fn check(self, regression: &Regression) -> Result<()> {
+        let not_negative = |field: &str, value: f64| {
+            if value >= 0.0 && value.is_finite() {
+                return Ok(());
+            }
+            Err(Error::invalid(field, value, "finite and not negative"))
+        };
+        match self {
+            Self::Width(width) => not_negative("optimism width", width),
+            Self::Assumed { norm_bound, noise_deviation, failure_probability } => {
+                not_negative("norm bound", norm_bound)?;
+                not_negative("noise deviation", noise_deviation)?;
+                if !(failure_probability > 0.0 && failure_probability < 1.0) {
+                    let allowed = "strictly between 0 and 1";
+                    return Err(Error::invalid(
+                        "failure probability",
+                        failure_probability,
+                        allowed,
+                    ));
+                }
+                match regression {
+                    Regression::Fixed { .. } => Ok(()),
+                    Regression::Fitted(_) => {
+                        let allowed = "a width where hyper-parameters are fitted: the assumptions are \
+                                       about a kernel and a noise fixed beforehand";
+                        Err(Error::invalid("optimism", "assumed", allowed))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Settings of GP-UCB.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GpUcb {
+    /// What is fitted to the values.
+    pub regression: Regression,
+    /// β.
+    pub optimism: Optimism,
+    /// How the least lower bound is sought.
+    pub ascent: Ascent,
+    /// How many trials are drawn at random first; 10 in the paper.
+    pub initial: usize,
+}
+
+impl Default for GpUcb {
+    fn default() -> Self {
+        Self {
+            regression: Regression::default(),
+            optimism: Optimism::default(),
+            ascent: Ascent::default(),
+            initial: 10,
+        }
+    }
+}
+
+impl Strategy for GpUcb {
+    fn name(&self) -> &'static str {
+        "gp-ucb"
+    }
+
+    fn check(&self, space: &SearchSpace) -> Result<()> {
+        self.regression.check(space.dim())?;
+        self.optimism.check(&self.regression)?;
+        BatchRule::<LowerBound>::check(&self.ascent)
+    }
+
+    fn propose(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Points> {
+        let placement = Placement { regression: &self.regression, initial: self.initial };
+        placement.place(evidence, batch_size, seed, memory, |surrogate, domain, count, rng| {
+            let width = self.optimism.width(surrogate)?;
+            let acquisition = |surrogate| LowerBound { surrogate, width };
+            one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
+        })
+    }
+}
+
+/// β σ - μ, to be maximised, in the units of the process.
+#[derive(Debug, Clone)]
+struct LowerBound {
+    surrogate: Surrogate,
+    width: f64,
+}
+
+impl LowerBound {
+    fn negated(&self, Prediction { mean, deviation }: Prediction) -> f64 {
+        self.width * deviation - mean
+    }
+}
+
+impl Acquisition for LowerBound {
+    fn dim(&self) -> usize {
+        self.surrogate.posterior().dim()
+    }
+
+    fn value(&self, x: &[f64]) -> f64 {
+        self.negated(self.surrogate.posterior().predict(self.surrogate.weights(), x))
+    }
+
+    fn values(&self, points: &Points, values: &mut [f64]) {
+        let all = self.surrogate.posterior().predict_all(self.surrogate.weights(), points);
+        for (value, prediction) in values.iter_mut().zip(all) {
+            *value = self.negated(prediction);
+        }
+    }
+}
+
+impl SmoothAcquisition for LowerBound {
+    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        let mut mean_gradient = vec![0.0; x.len()];
+        let prediction = self.surrogate.posterior().predict_with_gradients(
+            self.surrogate.weights(),
+            x,
+            &mut mean_gradient,
+            gradient,
+        );
+        for (g, mean) in gradient.iter_mut().zip(&mean_gradient) {
+            *g = self.width * *g - mean;
+        }
+        self.negated(prediction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Kernel, Profile};
+
+    fn fixed() -> Regression {
+        let kernel = Kernel::new(Profile::SquaredExponential, vec![0.2, 0.5], 1.0).unwrap();
+        Regression::Fixed { kernel, noise: 0.01 }
+    }
+
+    fn told() -> (Points, Vec<f64>) {
+        let points = Points::from_rows(2, [[0.1, 0.2], [0.5, 0.9], [0.8, 0.4], [0.3, 0.7]]);
+        let values = points.rows().map(|x| (4.0 * x[0]).sin() + x[1]).collect();
+        (points, values)
+    }
+
+    #[test]
+    fn the_assumed_width_is_that_of_the_printed_formula() {
+        let (points, values) = told();
+        let surrogate = fixed().fit(&points, &values, None).unwrap();
+        let (norm_bound, noise_deviation, failure_probability) = (1.5, 0.1, 0.1);
+        let optimism = Optimism::Assumed { norm_bound, noise_deviation, failure_probability };
+        let gain = surrogate.posterior().information_gain();
+        let determinant = (2.0 * gain).exp();
+        let printed = norm_bound
+            + noise_deviation / 0.1
+                * (2.0 * (determinant.sqrt() / failure_probability).ln()).sqrt();
+        let width = optimism.width(&surrogate).unwrap();
+        assert!((width - printed).abs() < 1e-12, "{width} {printed}");
+        assert_eq!(Optimism::default().width(&surrogate).unwrap(), 3.0);
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_finite_differences() {
+        let (points, values) = told();
+        let surrogate = fixed().fit(&points, &values, None).unwrap();
+        let bound = LowerBound { surrogate, width: 2.0 };
+        for x in [[0.2, 0.3], [0.6, 0.1], [0.9, 0.95]] {
+            let mut gradient = [0.0; 2];
+            let value = bound.value_and_gradient(&x, &mut gradient);
+            assert_eq!(value, bound.value(&x));
+            for k in 0..2 {
+                let moved = |step: f64| {
+                    let mut x = x;
+                    x[k] += step;
+                    bound.value(&x)
+                };
+                let numeric = (moved(1e-6) - moved(-1e-6)) / 2e-6;
+                assert!((gradient[k] - numeric).abs() < 1e-6, "{} {numeric}", gradient[k]);
+            }
+        }
+    }
+
+    #[test]
+    fn assumptions_need_fixed_hyper_parameters_and_widths_must_be_numbers() {
+        let space = SearchSpace::new([
+            crate::space::Dimension::real("a", 0.0, 1.0),
+            crate::space::Dimension::real("b", 0.0, 1.0),
+        ])
+        .unwrap();
+        let optimism =
+            Optimism::Assumed { norm_bound: 1.0, noise_deviation: 0.1, failure_probability: 0.1 };
+        let refused = |strategy: GpUcb| strategy.check(&space).unwrap_err().to_string();
+        assert!(refused(GpUcb { optimism, ..GpUcb::default() }).contains("fixed beforehand"));
+        GpUcb { optimism, regression: fixed(), ..GpUcb::default() }.check(&space).unwrap();
+        let optimism = Optimism::Width(-1.0);
+        assert!(refused(GpUcb { optimism, ..GpUcb::default() }).contains("width is -1"));
+    }
+}

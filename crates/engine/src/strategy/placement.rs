@@ -1,0 +1,119 @@
+//! What the Gaussian-process strategies have in common: random points first, then a surrogate fitted to all
+//! values told, and places to start from.
+//!
+//! Trials that failed or were infeasible have no value: regression leaves them out, and the domain sees to it that
+//! they are never suggested again.
+
+use super::{Evidence, Memory};
+use crate::acquisition::SmoothAcquisition;
+use crate::batch::{Ascent, BatchRule as _};
+use crate::domain::Domain;
+use crate::error::Result;
+use crate::gaussian_process::{Regression, Surrogate};
+use crate::history::History;
+use crate::points::Points;
+use crate::seed::{Rng, Seed};
+use crate::space::SearchSpace;
+
+/// Radii of the points drawn near the best trials, parts of the cube's side. The peaks of an acquisition near a
+/// good trial become too narrow for points drawn uniformly.
+const RADII: [f64; 4] = [0.2, 0.05, 0.01, 0.002];
+/// Points drawn near a trial at each radius.
+const NEAR_DRAWS: usize = 4;
+/// How many of the best trials points are drawn near.
+const LEADERS: usize = 3;
+
+/// Regression, and how many trials are drawn at random before it is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placement<'s> {
+    pub regression: &'s Regression,
+    pub initial: usize,
+}
+
+impl Placement<'_> {
+    /// Random points while there are too few trials, then those that `choose` places by the surrogate.
+    ///
+    /// What `choose` gets is the surrogate of the values told, and a domain whose pending points include what is
+    /// already in the batch.
+    pub fn place(
+        self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+        choose: impl FnOnce(&Surrogate, &Domain<'_>, usize, &mut Rng) -> Result<Points>,
+    ) -> Result<Points> {
+        let Evidence { space, history, pending } = evidence;
+        let issued = history.len() + pending.len();
+        let mut rng = seed.stream("place", issued as u64);
+        let none = Points::new(space.dim());
+        let domain = Domain { space, taken: history.taken(), pending, incumbents: &none };
+        domain.check_room(batch_size)?;
+        let random = self.initial.saturating_sub(issued).min(batch_size);
+        if random == batch_size || history.ranking().is_empty() {
+            return domain.sample(batch_size, &mut rng);
+        }
+        let mut batch = domain.sample(random, &mut rng)?;
+        let mut ahead = pending.clone();
+        ahead.extend(&batch);
+        let incumbents = starts(space, history, &mut rng);
+        let domain = Domain { pending: &ahead, incumbents: &incumbents, ..domain };
+
+        let surrogate = self.surrogate(history, memory.take().as_ref())?;
+        let chosen = choose(&surrogate, &domain, batch_size - random, &mut rng)?;
+        batch.extend(&domain.settle(&chosen, &mut rng)?);
+        memory.keep(surrogate);
+        Ok(batch)
+    }
+
+    /// The surrogate of all values told, of which there must be one.
+    fn surrogate(self, history: &History, previous: Option<&Surrogate>) -> Result<Surrogate> {
+        let mut points = Points::with_capacity(history.points().dim(), history.len());
+        let mut values = Vec::with_capacity(history.len());
+        for (x, outcome) in history.points().rows().zip(history.outcomes()) {
+            if let Some(value) = outcome.value() {
+                points.push(x);
+                values.push(value);
+            }
+        }
+        self.regression.fit(&points, &values, previous)
+    }
+}
+
+/// The best trials and legal points near the first of them.
+fn starts(space: &SearchSpace, history: &History, rng: &mut Rng) -> Points {
+    let leaders = history.leaders().iter().map(|&i| history.points().row(i));
+    let mut starts = Points::from_rows(space.dim(), leaders.clone());
+    for leader in leaders.take(LEADERS) {
+        for radius in RADII {
+            for _ in 0..NEAR_DRAWS {
+                starts.push(&space.neighbour(leader, rng, radius));
+            }
+        }
+    }
+    starts
+}
+
+/// `count` points, one after another: each is the maximum of the acquisition of a surrogate that believes its own
+/// mean at the pending points and at those chosen before (see [`Surrogate::believing`]).
+pub(super) fn one_by_one<A: SmoothAcquisition>(
+    ascent: Ascent,
+    surrogate: &Surrogate,
+    domain: &Domain<'_>,
+    count: usize,
+    rng: &mut Rng,
+    acquisition: impl Fn(Surrogate) -> A,
+) -> Result<Points> {
+    let mut ahead = domain.pending.clone();
+    let mut believing = surrogate.believing(ahead.rows())?;
+    let mut chosen = Points::with_capacity(ahead.dim(), count);
+    for _ in 0..count {
+        let domain = Domain { pending: &ahead, ..*domain };
+        let best = ascent.choose(&acquisition(believing.clone()), &domain, 1, rng)?;
+        let settled = domain.settle(&best, rng)?;
+        chosen.extend(&settled);
+        believing = believing.believing(settled.rows())?;
+        ahead.extend(&settled);
+    }
+    Ok(chosen)
+}
