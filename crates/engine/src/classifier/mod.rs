@@ -4,6 +4,7 @@
 //! uncertainty also gives the upper confidence bound π_{t,δ} of equation (19), which is all that BORE++
 //! adds to BORE.
 
+pub mod ensemble;
 pub mod least_squares;
 pub mod perceptron;
 
