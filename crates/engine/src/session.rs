@@ -1,7 +1,7 @@
 //! Ask and tell, in memory.
 //!
-//! A session owns a search space, a strategy and all that was asked and told. It keeps no clock and starts no
-//! thread. Same seed, same strategy, and the same asks and tells in the same order give the same suggestions;
+//! A session owns a search space, a strategy and all that was asked and told. It keeps no clock, and no
+//! thread outlives a call. Same seed, same strategy, and the same asks and tells in the same order give the same suggestions;
 //! so do a session that was saved and loaded in between.
 //!
 //! Values are turned once, here: a session that maximises tells its strategy the negated values.

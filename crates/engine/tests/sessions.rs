@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use wimble::Error;
+use wimble::classifier::ensemble::Ensemble;
 use wimble::prelude::*;
 
 /// Every strategy of this crate, small enough for tests.
@@ -12,6 +13,7 @@ fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
     let svgd = Svgd { steps: 50, ..Svgd::default() };
     let ascent = Ascent { samples: 64, restarts: 2, evaluations: 20, ..Ascent::default() };
     let candidates = Candidates { samples: 64, rounds: 4, ..Candidates::default() };
+    let ensemble = || Ensemble { members: 3, ..Ensemble::default() };
     vec![
         ("random", Box::new(Random)),
         ("bore perceptron svgd", Box::new(Bore::new(Perceptron::default(), svgd))),
@@ -27,6 +29,8 @@ fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
             "bore++ least squares candidates",
             Box::new(BorePlusPlus::new(LeastSquares::default(), candidates)),
         ),
+        ("bore ensemble svgd", Box::new(Bore::new(ensemble(), svgd))),
+        ("bore++ ensemble svgd", Box::new(BorePlusPlus::new(ensemble(), svgd))),
     ]
 }
 

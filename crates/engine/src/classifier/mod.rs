@@ -6,6 +6,7 @@
 
 pub mod bayesian_logistic;
 pub mod boosting;
+pub mod ensemble;
 pub mod forest;
 pub mod fourier_features;
 pub mod least_squares;
