@@ -6,9 +6,11 @@
 mod bore;
 mod guarantee;
 mod random;
+mod sobol;
 
 pub use bore::{Bore, BorePlusPlus};
 pub use random::Random;
+pub use sobol::Sobol;
 
 use std::any::Any;
 use std::fmt;
