@@ -3,14 +3,19 @@
 //! A strategy is settings only. Proposing is a pure function of evidence and seed: the same seed, space,
 //! history and pending points give the same batch, in any process and on any number of threads.
 
+mod axis;
 mod bore;
+mod cma_es;
 mod guarantee;
 mod random;
 mod sobol;
+mod tpe;
 
 pub use bore::{Bore, BorePlusPlus};
+pub use cma_es::CmaEs;
 pub use random::Random;
 pub use sobol::Sobol;
+pub use tpe::{Bandwidth, GoodCount, Tpe};
 
 use std::any::Any;
 use std::fmt;
