@@ -1,4 +1,5 @@
-//! Descent: rules that turn gradients into steps.
+//! Descent: rules that turn gradients, or ranks, into steps.
 
+pub mod evolution;
 pub mod lbfgs;
 pub mod root_mean_square;

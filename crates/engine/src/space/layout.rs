@@ -138,6 +138,19 @@ impl Layout {
         }
     }
 
+    /// Which dimensions are active at a legal point.
+    pub(super) fn active(&self, x: &[f64]) -> Vec<bool> {
+        let mut seen = self.unseen();
+        let active = |entry: &Entry| {
+            let active = seen.is_active(entry);
+            if active {
+                seen.record(entry, entry.encoding.level(&x[entry.range.clone()]));
+            }
+            active
+        };
+        self.entries.iter().map(active).collect()
+    }
+
     /// The configuration of the legal point nearest to `x`.
     pub(super) fn decode(&self, dimensions: &[Dimension], x: &[f64]) -> Configuration {
         let mut configuration = Configuration::new();

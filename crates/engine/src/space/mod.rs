@@ -33,6 +33,8 @@ pub use fingerprint::{Fingerprint, Taken};
 pub use kind::{Kind, Scale};
 pub use value::Value;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -110,6 +112,24 @@ impl SearchSpace {
     /// Coordinates of an encoded point.
     pub fn dim(&self) -> usize {
         self.layout.dim()
+    }
+
+    /// The coordinates of a dimension, given by its index among [`dimensions`](Self::dimensions): as many
+    /// as it has choices where it is categorical, one otherwise.
+    ///
+    /// # Panics
+    /// If there is no such dimension.
+    pub fn coordinates(&self, dimension: usize) -> Range<usize> {
+        self.layout.entries()[dimension].range.clone()
+    }
+
+    /// Which dimensions are active at a legal point, in the order of their declaration.
+    ///
+    /// # Panics
+    /// If `x` has not [`dim`](Self::dim) coordinates.
+    pub fn active(&self, x: &[f64]) -> Vec<bool> {
+        self.assert_dim(x);
+        self.layout.active(x)
     }
 
     /// Whether no dimension is real, or only candidates may be chosen.
@@ -223,4 +243,32 @@ impl SearchSpace {
 #[inline]
 fn unit(u: f64) -> f64 {
     if u.is_nan() { 0.0 } else { u.clamp(0.0, 1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_and_activity_follow_the_declarations() {
+        let space = SearchSpace::new([
+            Dimension::categorical("c", ["x", "y", "z"]),
+            Dimension::boolean("b").when("c", ["y"]),
+            Dimension::real("r", 0.0, 1.0).when("b", [true]),
+            Dimension::integer("n", 1, 9),
+        ])
+        .unwrap();
+        let coordinates: Vec<Range<usize>> = (0..4).map(|i| space.coordinates(i)).collect();
+        assert_eq!(coordinates, [0..3, 3..4, 4..5, 5..6]);
+        for (point, active) in [
+            ([1.0, 0.0, 0.0, 0.5, 0.5, 0.5], [true, false, false, true]),
+            ([0.0, 1.0, 0.0, 0.0, 0.5, 0.5], [true, true, false, true]),
+            ([0.0, 1.0, 0.0, 1.0, 0.5, 0.5], [true, true, true, true]),
+        ] {
+            let mut snapped = point;
+            space.snap(&mut snapped);
+            assert_eq!(snapped, point);
+            assert_eq!(space.active(&point), active);
+        }
+    }
 }

@@ -3,7 +3,9 @@
 //! A strategy is settings only. Proposing is a pure function of evidence and seed: the same seed, space,
 //! history and pending points give the same batch, in any process and on any number of threads.
 
+mod axis;
 mod bore;
+mod cma_es;
 mod expected_improvement;
 mod gp_ei;
 mod gp_ucb;
@@ -14,13 +16,18 @@ mod lp_ei;
 mod placement;
 mod q_ei;
 mod random;
+mod sobol;
+mod tpe;
 
 pub use bore::{Bore, BorePlusPlus};
+pub use cma_es::CmaEs;
 pub use gp_ei::GpEi;
 pub use gp_ucb::{GpUcb, Optimism};
 pub use lp_ei::LpEi;
 pub use q_ei::QEi;
 pub use random::Random;
+pub use sobol::Sobol;
+pub use tpe::{Bandwidth, GoodCount, Tpe};
 
 use std::any::Any;
 use std::fmt;
