@@ -237,7 +237,7 @@ impl MarginalLikelihood {
         let (kernel, noise) = search.decode(&best.point)?;
         let mean = match self.mean {
             Mean::Zero => 0.0,
-            Mean::Constant => log_likelihood_with(Mean::Constant, &kernel, noise, points, targets)
+            Mean::Constant => log_likelihood_with(self.mean, &kernel, noise, &thinned, &targets)
                 .map_or(0.0, |likelihood| likelihood.mean),
         };
         Ok(Maximum { kernel, noise, mean, value: -best.value, evaluations })

@@ -99,10 +99,13 @@ impl Fitted {
             // A wiggly and a smooth beginning: the likelihood often has a maximum of either kind.
             starts: vec![0.25 * root, root],
             max_evaluations: self.evaluations,
+            max_points: MAX_POINTS,
         }
     }
 }
 
+/// Trials that the likelihood is computed from; longer histories are thinned evenly.
+const MAX_POINTS: usize = 1024;
 /// Where the variance of the noise is sought, as a part of the variance of the values. The prior is that of
 /// Hvarfner and others; the lower end leaves functions without noise their precision, and is still well above
 /// the rounding of a factored matrix.

@@ -17,6 +17,7 @@ mod placement;
 mod q_ei;
 mod random;
 mod sobol;
+pub mod spec;
 mod tpe;
 
 pub use bore::{Bore, BorePlusPlus};
@@ -27,6 +28,7 @@ pub use lp_ei::LpEi;
 pub use q_ei::QEi;
 pub use random::Random;
 pub use sobol::Sobol;
+pub use spec::Spec;
 pub use tpe::{Bandwidth, GoodCount, Tpe};
 
 use std::any::Any;

@@ -5,33 +5,55 @@
 use std::collections::HashSet;
 
 use wimble::Error;
-use wimble::classifier::ensemble::Ensemble;
 use wimble::prelude::*;
+use wimble::strategy::spec::{Spec, names};
 
-/// Every strategy of this crate, small enough for tests.
+/// Every method, every classifier and every batch rule, small enough for tests.
+const METHODS: [&str; 21] = [
+    "random",
+    "sobol",
+    "tpe",
+    "cma-es",
+    "gp-ucb ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
+    "gp-ei ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
+    "q-ei samples=16 batches=4 restarts=1 evaluations=5 regression.fitted.evaluations=8",
+    "lp-ei ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
+    "bore rule=svgd rule.steps=50",
+    "bore rule=ascent rule.samples=64 rule.restarts=2 rule.evaluations=20 weights=improvement",
+    "bore rule=candidates rule.samples=64 rule.rounds=4 target=log-probability",
+    "bore classifier=least-squares rule=svgd rule.steps=30",
+    "bore classifier=forest classifier.trees=10",
+    "bore classifier=boosting classifier.rounds=10 rule=softmax rule.samples=100",
+    "bore++ rule=ascent rule.samples=64 rule.restarts=2 rule.evaluations=20",
+    "bore++ level=0.1 rule=candidates rule.samples=64 rule.rounds=4",
+    "bore++ classifier=bayesian-logistic classifier.features=40 rule=stein-newton rule.steps=10",
+    "bore++ classifier=ensemble classifier.members=3 rule=svgd rule.steps=50",
+    "bore++ classifier=ensemble classifier.members=3 level=0.2 rule=softmax rule.samples=100",
+    "bore++ classifier=forest classifier.trees=10 level=0.1 weights=improvement",
+    "bore++ classifier=boosting classifier.rounds=10 classifier.members=3",
+];
+
+fn strategy(method: &str) -> Box<dyn Strategy> {
+    let spec: Spec = method.parse().unwrap_or_else(|error| panic!("{method}: {error}"));
+    spec.build(10).unwrap_or_else(|error| panic!("{method}: {error}"))
+}
+
+/// Every strategy, with the words that name it.
 fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
-    let svgd = Svgd { steps: 50, ..Svgd::default() };
-    let ascent = Ascent { samples: 64, restarts: 2, evaluations: 20, ..Ascent::default() };
-    let candidates = Candidates { samples: 64, rounds: 4, ..Candidates::default() };
-    let ensemble = || Ensemble { members: 3, ..Ensemble::default() };
-    vec![
-        ("random", Box::new(Random)),
-        ("bore perceptron svgd", Box::new(Bore::new(Perceptron::default(), svgd))),
-        ("bore perceptron ascent", Box::new(Bore::new(Perceptron::default(), ascent))),
-        ("bore perceptron candidates", Box::new(Bore::new(Perceptron::default(), candidates))),
-        ("bore least squares svgd", Box::new(Bore::new(LeastSquares::default(), svgd))),
-        ("bore++ least squares svgd", Box::new(BorePlusPlus::new(LeastSquares::default(), svgd))),
-        (
-            "bore++ least squares ascent",
-            Box::new(BorePlusPlus::new(LeastSquares::default(), ascent)),
-        ),
-        (
-            "bore++ least squares candidates",
-            Box::new(BorePlusPlus::new(LeastSquares::default(), candidates)),
-        ),
-        ("bore ensemble svgd", Box::new(Bore::new(ensemble(), svgd))),
-        ("bore++ ensemble svgd", Box::new(BorePlusPlus::new(ensemble(), svgd))),
-    ]
+    METHODS.into_iter().map(|method| (method, strategy(method))).collect()
+}
+
+#[test]
+fn the_list_has_every_name_of_the_table() {
+    for name in names::METHODS.iter().chain(&names::CLASSIFIERS).chain(&names::RULES) {
+        // The perceptron is what `bore` has by default.
+        let named = |method: &&str| method.split([' ', '=']).any(|word| word == name.name);
+        assert!(
+            name.name == "perceptron" || METHODS.iter().any(|method| named(&method)),
+            "{}",
+            name.name
+        );
+    }
 }
 
 fn mixed_space() -> SearchSpace {
@@ -99,32 +121,31 @@ fn suggestions_are_legal_and_never_repeat() {
 
 #[test]
 fn the_same_seed_and_evidence_give_the_same_suggestions_on_any_number_of_threads() {
-    for index in 0..strategies().len() {
+    for method in METHODS {
         let run_once = move || {
-            let (_, strategy) = strategies().swap_remove(index);
             let mut session =
-                Session::new(mixed_space(), strategy, Direction::Minimise, Seed(9)).unwrap();
+                Session::new(mixed_space(), strategy(method), Direction::Minimise, Seed(9))
+                    .unwrap();
             run(&mut session, &[10, 4, 4, 9])
         };
         let alone = run_once();
         let threads: Vec<_> = (0..3).map(|_| std::thread::spawn(run_once)).collect();
         for thread in threads {
-            assert_eq!(thread.join().unwrap(), alone, "{}", strategies()[index].0);
+            assert_eq!(thread.join().unwrap(), alone, "{method}");
         }
     }
 }
 
 #[test]
 fn a_session_that_was_saved_and_loaded_goes_on_as_if_it_had_not_been() {
-    for index in 0..strategies().len() {
-        let strategy = || strategies().swap_remove(index).1;
+    for method in METHODS {
         let mut session =
-            Session::new(mixed_space(), strategy(), Direction::Minimise, Seed(4)).unwrap();
+            Session::new(mixed_space(), strategy(method), Direction::Minimise, Seed(4)).unwrap();
         // 33 trials: the warm start is in the middle of its interval; three of them stay pending.
         run(&mut session, &[10, 10, 3, 10]);
         session.ask(3).unwrap();
-        let mut loaded = Session::load(&session.save().unwrap(), strategy()).unwrap();
-        assert_eq!(loaded.ask(6).unwrap(), session.ask(6).unwrap(), "{}", strategies()[index].0);
+        let mut loaded = Session::load(&session.save().unwrap(), strategy(method)).unwrap();
+        assert_eq!(loaded.ask(6).unwrap(), session.ask(6).unwrap(), "{method}");
         assert_eq!(loaded.save().unwrap(), session.save().unwrap());
     }
 }
@@ -167,19 +188,73 @@ fn ties_constants_failures_and_a_single_observation_are_no_trouble() {
         ("failures", |_| Outcome::Failed),
         ("one value", |id| if id == 3 { Outcome::Value(1e300) } else { Outcome::Infeasible }),
     ];
-    for (name, strategy) in strategies().into_iter().map(|(name, _)| name).zip(0..) {
+    for method in METHODS {
         for (kind, outcome) in objectives {
-            let strategy = strategies().swap_remove(strategy).1;
             let mut session =
-                Session::new(mixed_space(), strategy, Direction::Minimise, Seed(1)).unwrap();
+                Session::new(mixed_space(), strategy(method), Direction::Minimise, Seed(1))
+                    .unwrap();
             for size in [1, 5, 6, 2] {
                 let trials =
-                    session.ask(size).unwrap_or_else(|error| panic!("{name}, {kind}: {error}"));
+                    session.ask(size).unwrap_or_else(|error| panic!("{method}, {kind}: {error}"));
                 for trial in trials {
                     session.tell(trial.id, outcome(trial.id)).unwrap();
                 }
             }
         }
+    }
+}
+
+#[test]
+fn labels_that_are_all_good_or_all_bad_are_no_trouble() {
+    for method in METHODS.into_iter().filter(|method| method.starts_with("bore")) {
+        for threshold in ["threshold=1e9", "threshold=-1e9"] {
+            let strategy = strategy(&format!("{method} {threshold}"));
+            let mut session =
+                Session::new(mixed_space(), strategy, Direction::Minimise, Seed(1)).unwrap();
+            let trials = run(&mut session, &[10, 4, 3]);
+            assert_eq!(trials.len(), 17, "{method} {threshold}");
+        }
+    }
+}
+
+#[test]
+fn one_dimension_and_fifty_and_batches_of_one_and_of_a_hundred() {
+    for (dim, batches) in [(1, [10, 1, 100]), (50, [12, 1, 100])] {
+        for (name, strategy) in strategies() {
+            let space =
+                SearchSpace::new((0..dim).map(|k| Dimension::real(format!("x{k}"), -1.0, 1.0)))
+                    .unwrap();
+            let mut session = Session::new(space, strategy, Direction::Minimise, Seed(3)).unwrap();
+            let mut seen = HashSet::new();
+            for size in batches {
+                let trials =
+                    session.ask(size).unwrap_or_else(|error| panic!("{name}, {dim}-D: {error}"));
+                assert_eq!(trials.len(), size);
+                for trial in trials {
+                    assert!(seen.insert(trial.configuration.to_string()), "{name}, {dim}-D");
+                    let x = session.space().encode(&trial.configuration).unwrap();
+                    session
+                        .tell(trial.id, Outcome::Value(x.iter().map(|x| (x - 0.3).powi(2)).sum()))
+                        .unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn duplicates_in_history_are_no_trouble() {
+    for (name, strategy) in strategies() {
+        let space = mixed_space().allow_repeats(true);
+        let first: Vec<Configuration> = (0..3)
+            .map(|index| space.decode(&space.sample(&mut Seed(index).stream("test", 0))))
+            .collect();
+        let mut session = Session::new(space, strategy, Direction::Minimise, Seed(3)).unwrap();
+        for index in 0..18 {
+            session.observe(&first[index % 3], Outcome::Value(index as f64)).unwrap();
+        }
+        let trials = session.ask(5).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(trials.len(), 5);
     }
 }
 

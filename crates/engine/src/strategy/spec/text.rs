@@ -1,0 +1,206 @@
+//! A spec as one line of text: the method's name, then `key=value` for what differs from the defaults.
+//!
+//! A dot leads into a part: `classifier=forest classifier.trees=50`. Values are JSON where they can be read as such
+//! (`0.2`, `[16,16]`, `null`), and otherwise text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Map, Value as Json};
+
+use super::Spec;
+use crate::error::{Error, Result};
+
+impl FromStr for Spec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut words = text.split_whitespace();
+        let Some(name) = words.next() else {
+            return Err(Error::invalid("method", "empty", "a name, as in `bore++ width=2`"));
+        };
+        let mut table = Map::from_iter([("name".to_owned(), Json::String(name.to_owned()))]);
+        for word in words {
+            let Some((key, value)) = word.split_once('=') else {
+                return Err(Error::invalid(
+                    "setting",
+                    format!("`{word}`"),
+                    "of the form key=value",
+                ));
+            };
+            let value =
+                serde_json::from_str(value).unwrap_or_else(|_| Json::String(value.to_owned()));
+            insert(&mut table, key, value)?;
+        }
+        Self::from_json(Json::Object(table))
+    }
+}
+
+/// Puts `value` where the dotted `key` leads. A part that was given by name only becomes a table with that name.
+fn insert(table: &mut Map<String, Json>, key: &str, value: Json) -> Result<()> {
+    let twice = || Error::invalid("setting", format!("`{key}`"), "given once");
+    let Some((part, rest)) = key.split_once('.') else {
+        return match (table.get_mut(key), value) {
+            (None, value) => {
+                table.insert(key.to_owned(), value);
+                Ok(())
+            }
+            // `classifier.trees=50 classifier=forest`: the name comes after its settings.
+            (Some(Json::Object(settings)), Json::String(name))
+                if !settings.contains_key("name") =>
+            {
+                settings.insert("name".to_owned(), Json::String(name));
+                Ok(())
+            }
+            _ => Err(twice()),
+        };
+    };
+    let settings = table.entry(part).or_insert_with(|| Json::Object(Map::new()));
+    if let Json::String(name) = settings {
+        *settings =
+            Json::Object(Map::from_iter([("name".to_owned(), Json::String(std::mem::take(name)))]));
+    }
+    match settings {
+        Json::Object(settings) => insert(settings, rest, value),
+        _ => Err(twice()),
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        let defaults = Self::named(self.name()).map_or(Json::Null, |spec| spec.to_json());
+        write_differences(f, "", &self.to_json(), &defaults)
+    }
+}
+
+/// Writes what `json` has and `defaults` have not.
+fn write_differences(
+    f: &mut fmt::Formatter<'_>,
+    prefix: &str,
+    json: &Json,
+    defaults: &Json,
+) -> fmt::Result {
+    let Json::Object(table) = json else { return Ok(()) };
+    for (key, value) in table {
+        let default = defaults.get(key);
+        if default == Some(value) {
+            continue;
+        }
+        match value {
+            Json::Object(settings) => {
+                let name = settings.get("name").and_then(Json::as_str);
+                let default = match (name, default) {
+                    // Another part than the default one: its own defaults are what it is compared with.
+                    (Some(name), default)
+                        if default.and_then(|json| json.get("name")) != settings.get("name") =>
+                    {
+                        write!(f, " {prefix}{key}={name}")?;
+                        part_defaults(key, name)
+                    }
+                    (_, default) => default.cloned().unwrap_or(Json::Null),
+                };
+                write_differences(f, &format!("{prefix}{key}."), value, &default)?;
+            }
+            _ if key == "name" => {}
+            Json::String(text) => write!(f, " {prefix}{key}={text}")?,
+            other => write!(f, " {prefix}{key}={other}")?,
+        }
+    }
+    Ok(())
+}
+
+/// The JSON form of a classifier or rule with its default settings.
+fn part_defaults(part: &str, name: &str) -> Json {
+    let table = serde_json::json!({ "name": "bore", part: name });
+    Spec::from_json(table).map_or(Json::Null, |spec| spec.to_json()[part].clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classifier::Confidence;
+    use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
+    use crate::strategy::spec::{ClassifierSpec, RuleSpec};
+
+    fn refused(text: &str) -> String {
+        let spec = text.parse::<Spec>();
+        spec.and_then(|spec| spec.build(10)).err().unwrap().to_string()
+    }
+
+    /// Text, JSON and TOML give back what was written.
+    fn round_trip(text: &str) -> Spec {
+        let spec: Spec = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(spec.to_string().parse::<Spec>().unwrap(), spec, "{text} printed as {spec}");
+        let json = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<Spec>(&json).unwrap(), spec, "{json}");
+        let toml = toml::to_string(&spec).unwrap();
+        assert_eq!(toml::from_str::<Spec>(&toml).unwrap(), spec, "{toml}");
+        spec
+    }
+
+    #[test]
+    fn every_name_is_built_and_printed_back() {
+        for method in METHODS {
+            let spec = round_trip(method.name);
+            assert_eq!(spec.to_string(), method.name);
+            assert_eq!(spec.build(10).unwrap().name(), method.name);
+        }
+        for classifier in CLASSIFIERS {
+            for rule in RULES {
+                for method in ["bore", "bore++"] {
+                    let text =
+                        format!("{method} classifier={} rule={}", classifier.name, rule.name);
+                    let spec = round_trip(&text);
+                    let rough = matches!(classifier.name, "forest" | "boosting");
+                    let needs_gradients = matches!(rule.name, "svgd" | "stein-newton" | "ascent");
+                    let needs_uncertainty = method == "bore++";
+                    let illegal = rough && needs_gradients
+                        || classifier.name == "perceptron" && needs_uncertainty;
+                    assert_eq!(spec.build(4).is_err(), illegal, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn settings_are_read_wherever_they_stand() {
+        let spec = round_trip(
+            "bore++ classifier.members=3 classifier=ensemble rule=svgd rule.steps=500 width=2",
+        );
+        let Spec::BorePlusPlus(bore, confidence) = &spec else { panic!("{spec:?}") };
+        assert!(
+            matches!(&bore.classifier, ClassifierSpec::Ensemble(ensemble) if ensemble.members == 3)
+        );
+        assert!(matches!(bore.rule, Some(RuleSpec::Svgd(svgd)) if svgd.steps == 500));
+        assert_eq!(*confidence, Confidence::Width(2.0));
+        assert_eq!(
+            spec.to_string(),
+            "bore++ classifier=ensemble classifier.members=3 rule=svgd rule.steps=500 width=2.0"
+        );
+        round_trip(
+            "bore classifier.hidden=[16,16] classifier=perceptron classifier.activation=elu fraction=0.1",
+        );
+        round_trip("bore++ level=0.1 norm-bound=2 threshold=0 target=log-probability initial=3");
+        round_trip("bore weights=improvement classifier=forest rule=softmax");
+    }
+
+    #[test]
+    fn mistakes_name_the_value_and_the_choices() {
+        assert!(refused("bohr").contains("the nearest is `bore`"));
+        assert!(
+            refused("bore rule=svg")
+                .contains("rule is `svg`, but must be one of svgd, stein-newton")
+        );
+        assert!(refused("bore classifier=forrest").contains("the nearest is `forest`"));
+        assert!(refused("bore classifier=forest rule=svgd").contains("which has no gradients"));
+        assert!(refused("bore++ classifier=perceptron").contains("knows its own uncertainty"));
+        assert!(refused("bore width=3").contains("bore++ has one"));
+        assert!(refused("bore rule.stepz=3 rule=svgd").contains("stepz"));
+        assert!(refused("bore fraction=0.1 threshold=3").contains("left out where fraction"));
+        assert!(refused("bore fraction=0.1 fraction=0.2").contains("given once"));
+        assert!(refused("bore steps").contains("key=value"));
+        assert!(refused("").contains("a name"));
+        assert!(refused("random speed=9").contains("speed"));
+    }
+}
