@@ -1,6 +1,7 @@
 //! The command `wimble`: one file a subcommand.
 
 mod method;
+mod methods;
 mod minimize;
 mod problems;
 
@@ -21,6 +22,8 @@ enum Command {
     /// Minimise a built-in test problem and show what the method does
     #[command(alias = "minimise")]
     Minimize(minimize::Arguments),
+    /// List the methods, classifiers and batch rules
+    Methods(methods::Arguments),
     /// List the built-in test problems
     Problems(problems::Arguments),
 }
@@ -28,6 +31,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Minimize(arguments) => minimize::run(&arguments),
+        Command::Methods(arguments) => methods::run(&arguments),
         Command::Problems(arguments) => problems::run(&arguments),
     };
     match done {

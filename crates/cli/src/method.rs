@@ -1,122 +1,36 @@
 //! From the words of the command line to a strategy.
 
-use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
-use wimble::batch::{Ascent, Candidates, Svgd};
-use wimble::classifier::least_squares::LeastSquares;
-use wimble::classifier::perceptron::{Perceptron, Start};
-use wimble::classifier::{Confidence, Target};
-use wimble::labels::Threshold;
-use wimble::strategy::{Bore, BorePlusPlus, Random, Strategy};
+use anyhow::Result;
+use clap::Args;
+use wimble::strategy::Spec;
 
-/// Which method, and its main settings.
+/// Which method, and its settings.
 #[derive(Args, Debug, Clone)]
 pub struct Method {
-    /// The method
-    #[arg(long, value_enum, default_value_t = Name::Bore)]
-    pub method: Name,
-    /// What is fitted to the labels [default: perceptron for bore, least-squares for bore++]
-    #[arg(long, value_enum)]
-    classifier: Option<Learner>,
-    /// How points are chosen [default: svgd for batches, ascent for single points]
-    #[arg(long, value_enum)]
-    rule: Option<Rule>,
-    /// What the batch follows the gradient of
-    #[arg(long, value_enum, default_value_t = Scale::Logit)]
-    target: Scale,
-    /// The part of the trials that count as good, between 0 and 1
-    #[arg(long, default_value_t = 0.25)]
-    fraction: f64,
-    /// How many deviations above the estimate bore++ looks
-    #[arg(long, default_value_t = 3.0, allow_negative_numbers = true)]
-    width: f64,
-    /// How many trials are drawn at random before the method begins
-    #[arg(long, default_value_t = 10)]
-    pub initial: usize,
-}
-
-/// The methods.
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Name {
-    /// Density-ratio estimation by a classifier
-    Bore,
-    /// The same under an upper confidence bound
-    #[value(name = "bore++")]
-    BorePlusPlus,
-    /// Random search
-    Random,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy)]
-enum Learner {
-    /// A network of two hidden layers
-    Perceptron,
-    /// Kernel least squares
-    LeastSquares,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy)]
-enum Rule {
-    /// Stein variational gradient descent
-    Svgd,
-    /// Multi-start ascent
-    Ascent,
-    /// Random candidates with local search
-    Candidates,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy)]
-enum Scale {
-    /// log p / (1 - p)
-    Logit,
-    /// log p
-    LogProbability,
+    /// The method, as listed by `wimble methods`, with settings if wanted: "bore++ width=2"
+    #[arg(long, default_value = "bore")]
+    method: String,
+    /// What bore and bore++ fit to the labels [default: perceptron for bore, least-squares for bore++]
+    #[arg(long)]
+    classifier: Option<String>,
+    /// How bore and bore++ choose points [default: svgd for batches, ascent for single points]
+    #[arg(long)]
+    rule: Option<String>,
+    /// A further setting, such as fraction=0.2 or rule.steps=500
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
 }
 
 impl Method {
-    /// The strategy, for batches of `batch_size`.
-    pub fn strategy(&self, batch_size: usize) -> Result<Box<dyn Strategy>> {
-        let rule = self.rule.unwrap_or(if batch_size == 1 { Rule::Ascent } else { Rule::Svgd });
-        // The network learns once a round.
-        let perceptron =
-            Perceptron { start: Start::Warm { every: batch_size }, ..Perceptron::default() };
-        Ok(match (self.method, self.classifier) {
-            (Name::Random, _) => Box::new(Random),
-            (Name::Bore, Some(Learner::Perceptron) | None) => match rule {
-                Rule::Svgd => Box::new(self.bore(perceptron, Svgd::default())),
-                Rule::Ascent => Box::new(self.bore(perceptron, Ascent::default())),
-                Rule::Candidates => Box::new(self.bore(perceptron, Candidates::default())),
-            },
-            (Name::Bore, Some(Learner::LeastSquares)) => match rule {
-                Rule::Svgd => Box::new(self.bore(LeastSquares::default(), Svgd::default())),
-                Rule::Ascent => Box::new(self.bore(LeastSquares::default(), Ascent::default())),
-                Rule::Candidates => {
-                    Box::new(self.bore(LeastSquares::default(), Candidates::default()))
-                }
-            },
-            (Name::BorePlusPlus, Some(Learner::LeastSquares) | None) => match rule {
-                Rule::Svgd => Box::new(self.bore_plus_plus(Svgd::default())),
-                Rule::Ascent => Box::new(self.bore_plus_plus(Ascent::default())),
-                Rule::Candidates => Box::new(self.bore_plus_plus(Candidates::default())),
-            },
-            (Name::BorePlusPlus, Some(Learner::Perceptron)) => bail!(
-                "bore++ needs a classifier that knows its own uncertainty, and a single perceptron does not; \
-                 use --classifier least-squares"
-            ),
-        })
-    }
-
-    fn bore<L, R>(&self, learner: L, rule: R) -> Bore<L, R> {
-        let target = match self.target {
-            Scale::Logit => Target::Logit,
-            Scale::LogProbability => Target::LogProbability,
-        };
-        let threshold = Threshold::Quantile { fraction: self.fraction };
-        Bore { threshold, target, initial: self.initial, ..Bore::new(learner, rule) }
-    }
-
-    fn bore_plus_plus<R>(&self, rule: R) -> BorePlusPlus<LeastSquares, R> {
-        let bore = self.bore(LeastSquares::default(), rule);
-        BorePlusPlus { bore, confidence: Confidence::Width(self.width) }
+    /// The method in words.
+    pub fn spec(&self) -> Result<Spec> {
+        let named = [("classifier", &self.classifier), ("rule", &self.rule)];
+        let named =
+            named.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)));
+        let words: Vec<String> = std::iter::once(self.method.clone())
+            .chain(named)
+            .chain(self.settings.iter().cloned())
+            .collect();
+        Ok(words.join(" ").parse()?)
     }
 }

@@ -14,7 +14,7 @@ use wimble::session::{Best, Direction, Session};
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble_problems::Problem;
 
-use crate::method::{Method, Name};
+use crate::method::Method;
 
 /// Arguments of `wimble minimize`.
 #[derive(Args)]
@@ -41,7 +41,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     problem: String,
-    method: &'static str,
+    method: String,
     seed: u64,
     evaluations: u64,
     best_value: f64,
@@ -55,8 +55,8 @@ struct Report {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let problem = wimble_problems::problem(&arguments.problem)?;
     let batch_size = arguments.batch_size as usize;
-    let strategy = arguments.method.strategy(batch_size)?;
-    let method = strategy.name();
+    let spec = arguments.method.spec()?;
+    let strategy = spec.build(batch_size)?;
     let mut session = Session::new(
         space(problem.as_ref())?,
         strategy,
@@ -71,10 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     bar.set_style(ProgressStyle::with_template(
         "{bar:30} round {pos}/{len}  best {msg}  {eta} left",
     )?);
-    let initial =
-        if arguments.method.method == Name::Random { 0 } else { arguments.method.initial };
-    if initial > 0 {
-        evaluate(&mut session, problem.as_ref(), initial)?;
+    if spec.initial() > 0 {
+        evaluate(&mut session, problem.as_ref(), spec.initial())?;
     }
     let (mut regret_by_round, mut ask_seconds_by_round) = (Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
@@ -92,7 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let Some(best) = leaders.first() else { anyhow::bail!("no evaluation gave a value") };
     let report = Report {
         problem: problem.name(),
-        method,
+        method: spec.to_string(),
         seed: arguments.seed,
         evaluations: session.issued(),
         best_value: best.value,

@@ -56,7 +56,7 @@ fn json_has_every_promised_field() {
 
 #[test]
 fn the_same_seed_gives_the_same_run_and_another_one_does_not() {
-    for method in ["bore", "bore++", "random"] {
+    for method in ["bore", "bore++", "random", "tpe", "bore classifier=forest"] {
         let run = |seed: &str| {
             let arguments = [
                 "minimize", "camel", "--method", method, "--rounds", "2", "--seed", seed, "--json",
@@ -85,6 +85,13 @@ fn problems_are_listed() {
 }
 
 #[test]
+fn methods_are_listed() {
+    insta::assert_snapshot!(printed(&["methods"]));
+    let tables: serde_json::Value = serde_json::from_str(&printed(&["methods", "--json"])).unwrap();
+    assert_eq!(tables["classifiers"][0]["name"], "perceptron");
+}
+
+#[test]
 fn mistakes_are_answered_with_the_value_and_the_fix() {
     insta::assert_snapshot!(refused(&["minimize", "branan"]));
     insta::assert_snapshot!(refused(&["minimize", "rosenbrock"]));
@@ -96,10 +103,16 @@ fn mistakes_are_answered_with_the_value_and_the_fix() {
         "--classifier",
         "perceptron"
     ]));
-    insta::assert_snapshot!(refused(&["minimize", "branin", "--fraction", "1.5"]));
     insta::assert_snapshot!(refused(&[
-        "minimize", "branin", "--method", "bore++", "--width", "-2"
+        "minimize",
+        "branin",
+        "--classifier",
+        "forest",
+        "--rule",
+        "svgd"
     ]));
+    insta::assert_snapshot!(refused(&["minimize", "branin", "--set", "fraction=1.5"]));
+    insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bore++ width=-2"]));
     insta::assert_snapshot!(refused(&["minimize", "branin", "--batch-size", "0"]));
-    insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bayes"]));
+    insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bor+"]));
 }

@@ -145,6 +145,20 @@ impl Spec {
         }
     }
 
+    /// How many trials are drawn at random before the method begins.
+    pub fn initial(&self) -> usize {
+        match self {
+            Self::Bore(spec) | Self::BorePlusPlus(spec, _) => spec.initial,
+            Self::GpUcb(settings) => settings.initial,
+            Self::GpEi(settings) => settings.initial,
+            Self::QEi(settings) => settings.initial,
+            Self::LpEi(settings) => settings.initial,
+            Self::Tpe(settings) => settings.initial,
+            Self::CmaEs(settings) => settings.initial,
+            Self::Random | Self::Sobol(_) => 0,
+        }
+    }
+
     /// The method of this name with its default settings.
     pub fn named(name: &str) -> Result<Self> {
         Self::from_json(Json::String(name.to_owned()))
