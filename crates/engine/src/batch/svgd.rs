@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn thousands_of_pending_points_are_only_met_by_those_that_move() {
-        // 10^8 pairs of pending points, which would take gigabytes to hold and minutes to look at in every step.
+        // 2·10⁸ pairs of pending points, which would take gigabytes to hold and seconds to look at, in every step.
         let pending = random_points(2, 20_000, 0);
         let moved = batch(&Svgd { steps: 50, ..Svgd::default() }, &pending, 3, 0);
         assert!(moved.as_slice().iter().all(|x| (0.0..=1.0).contains(x)));
