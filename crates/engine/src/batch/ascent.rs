@@ -12,11 +12,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BatchRule, shortlist};
+use super::{BatchRule, check_count, shortlist};
 use crate::acquisition::SmoothAcquisition;
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::domain::Domain;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::points::Points;
 use crate::seed::Rng;
 
@@ -84,16 +84,9 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Ascent {
     }
 
     fn check(&self) -> Result<()> {
-        for (field, value) in [
-            ("ascent samples", self.samples),
-            ("ascent restarts", self.restarts),
-            ("ascent evaluations", self.evaluations),
-        ] {
-            if value == 0 {
-                return Err(Error::invalid(field, value, "at least 1"));
-            }
-        }
-        Ok(())
+        check_count("ascent samples", self.samples)?;
+        check_count("ascent restarts", self.restarts)?;
+        check_count("ascent evaluations", self.evaluations)
     }
 }
 
@@ -101,6 +94,7 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Ascent {
 mod tests {
     use super::*;
     use crate::acquisition::Acquisition;
+    use crate::error::Error;
     use crate::seed::Seed;
     use crate::space::{Dimension, Fingerprint, SearchSpace, Taken};
 
@@ -189,5 +183,16 @@ mod tests {
         let configuration = space.decode(best.row(0));
         assert_eq!(configuration.get("a"), Some(&1_i64.into()));
         assert!((best.row(0)[1] - 0.62).abs() < 1e-5);
+    }
+
+    #[test]
+    fn searches_of_nothing_and_beyond_memory_are_refused_by_name() {
+        let refused = |ascent: Ascent| BatchRule::<Rippled>::check(&ascent).unwrap_err();
+        for count in [0, usize::MAX] {
+            let error = refused(Ascent { samples: count, ..Ascent::default() });
+            assert_eq!(error, Error::invalid("ascent samples", count, "from 1 to 10000000"));
+            let error = refused(Ascent { restarts: count, ..Ascent::default() });
+            assert!(error.to_string().contains("ascent restarts"), "{error}");
+        }
     }
 }

@@ -14,10 +14,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BatchRule, SteinKernel, shortlist};
+use super::{BatchRule, SteinKernel, check_count, shortlist};
 use crate::acquisition::Acquisition;
 use crate::domain::Domain;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::points::{Points, squared_distance};
 use crate::seed::Rng;
 
@@ -81,14 +81,12 @@ impl<A: Acquisition + ?Sized> BatchRule<A> for Candidates {
     }
 
     fn check(&self) -> Result<()> {
-        for (field, value) in
-            [("candidates samples", self.samples), ("candidates climbers", self.climbers)]
-        {
-            if value == 0 {
-                return Err(Error::invalid(field, value, "at least 1"));
-            }
-        }
-        Ok(())
+        check_count("candidates samples", self.samples)?;
+        check_count("candidates climbers", self.climbers)?;
+        // Every change that is tried is kept; without rounds there are still those around incumbents.
+        let rounds = self.rounds.max(1);
+        let tried = self.climbers.saturating_mul(rounds).saturating_mul(self.changes);
+        check_count("candidates climbers x rounds x changes", tried.max(1))
     }
 }
 
@@ -266,5 +264,19 @@ mod tests {
             SearchSpace::new([Dimension::integer("a", 0, 99), Dimension::boolean("b")]).unwrap();
         let batch = choose(Candidates::default(), &space, &Points::new(2), 1, 0);
         assert_eq!(space.decode(batch.row(0)).to_string(), "a=39 b=false");
+    }
+
+    #[test]
+    fn searches_of_nothing_and_beyond_memory_are_refused_by_name() {
+        let refused =
+            |candidates: Candidates| BatchRule::<Peak>::check(&candidates).unwrap_err().to_string();
+        let good = Candidates::default;
+        assert!(refused(Candidates { samples: 0, ..good() }).contains("candidates samples is 0"));
+        assert!(refused(Candidates { climbers: 0, ..good() }).contains("candidates climbers"));
+        for rounds in [0, 16] {
+            let endless = Candidates { changes: usize::MAX, rounds, ..good() };
+            assert!(refused(endless).contains("changes is"));
+        }
+        assert!(BatchRule::<Peak>::check(&Candidates { rounds: 0, ..good() }).is_ok());
     }
 }

@@ -27,7 +27,7 @@ pub use svgd::Svgd;
 
 use crate::acquisition::Acquisition;
 use crate::domain::Domain;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::seed::Rng;
 
@@ -44,4 +44,15 @@ pub trait BatchRule<A: Acquisition + ?Sized>: Send + Sync {
 
     /// Refuses settings that no search could use.
     fn check(&self) -> Result<()>;
+}
+
+/// More points than any search can look at: a guard against a slip of the keyboard.
+const LARGEST_SEARCH: usize = 10_000_000;
+
+/// Refuses a number of points that is 0 or beyond memory.
+fn check_count(field: &str, count: usize) -> Result<()> {
+    if (1..=LARGEST_SEARCH).contains(&count) {
+        return Ok(());
+    }
+    Err(Error::invalid(field, count, format!("from 1 to {LARGEST_SEARCH}")))
 }
