@@ -53,16 +53,22 @@ pub use error::{Error, Result};
 
 /// What a program that optimises needs: `use wimble::prelude::*`.
 pub mod prelude {
-    pub use crate::batch::{Ascent, Candidates, Svgd};
+    pub use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
+    pub use crate::classifier::bayesian_logistic::BayesianLogistic;
+    pub use crate::classifier::boosting::Boosting;
+    pub use crate::classifier::ensemble::Ensemble;
+    pub use crate::classifier::forest::Forest;
     pub use crate::classifier::least_squares::LeastSquares;
     pub use crate::classifier::perceptron::Perceptron;
     pub use crate::classifier::{Confidence, Target};
     pub use crate::history::Outcome;
-    pub use crate::labels::Threshold;
+    pub use crate::labels::{Threshold, Weights};
     pub use crate::seed::Seed;
     pub use crate::session::{Best, Direction, Session, Trial};
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
-    pub use crate::strategy::{Bore, BorePlusPlus, Random, Strategy};
+    pub use crate::strategy::{
+        Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Spec, Strategy, Tpe,
+    };
 }
 
 /// The README and the guide, whose code is compiled and run with the documentation tests.

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use super::svgd::stein_directions;
+use super::svgd::{scatter, stein_directions};
 use super::{BatchRule, SteinKernel};
 use crate::acquisition::SmoothAcquisition;
 use crate::domain::Domain;
@@ -63,10 +63,7 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for SteinNewton {
         batch_size: usize,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let mut start = Points::with_capacity(domain.space.dim(), batch_size);
-        for _ in 0..batch_size {
-            start.push(&domain.space.sample(rng));
-        }
+        let start = scatter(domain.space.dim(), batch_size, rng)?;
         self.transport(acquisition, start, domain.pending)
     }
 

@@ -25,7 +25,7 @@ use crate::descent::root_mean_square::RootMeanSquare;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::points::Points;
-use crate::seed::Rng;
+use crate::seed::{Rng, uniform};
 
 /// Settings of SVGD.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,9 @@ impl Default for Svgd {
     }
 }
 
+/// Particles whose pairs, some 270 MB of them, still fit an ordinary machine.
+const MOST_PARTICLES: usize = 8192;
+
 impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Svgd {
     fn choose(
         &self,
@@ -54,10 +57,7 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Svgd {
         batch_size: usize,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let mut start = Points::with_capacity(domain.space.dim(), batch_size);
-        for _ in 0..batch_size {
-            start.push(&domain.space.sample(rng));
-        }
+        let start = scatter(domain.space.dim(), batch_size, rng)?;
         self.transport(acquisition, start, domain.pending)
     }
 
@@ -120,6 +120,21 @@ impl Svgd {
     }
 }
 
+/// Particles drawn uniformly from the cube, between the legal points too: two that start on the same one of few
+/// legal points would have the same gradients and never part.
+pub(super) fn scatter(dim: usize, count: usize, rng: &mut Rng) -> Result<Points> {
+    if count > MOST_PARTICLES {
+        let allowed = format!(
+            "at most {MOST_PARTICLES} for a rule that moves particles, whose cost grows with the square; \
+             the rule candidates takes more"
+        );
+        return Err(Error::invalid("batch size", count, allowed));
+    }
+    let mut particles = Points::zeros(dim, count);
+    particles.as_mut_slice().fill_with(|| uniform(rng));
+    Ok(particles)
+}
+
 /// ζ of equation (26) at the first `directions.len()` of `particles`, from the gradients at all of them.
 pub(super) fn stein_directions(
     particles: &Points,
@@ -163,7 +178,7 @@ mod tests {
     use crate::acquisition::Acquisition;
     use crate::batch::Ascent;
     use crate::points::squared_distance;
-    use crate::seed::{Seed, uniform};
+    use crate::seed::Seed;
     use crate::space::{Dimension, SearchSpace, Taken};
 
     /// log of a mixture of two equal Gaussians of deviation 0.1.
