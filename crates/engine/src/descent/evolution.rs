@@ -236,6 +236,14 @@ impl Evolution {
         self.widen(least)
     }
 
+    /// Shrinks σ so that no coordinate has a deviation above `most`.
+    pub fn cap_deviations(&mut self, most: f64) {
+        let largest = (0..self.mean.len()).map(|i| self.deviation(i)).fold(0.0, f64::max);
+        if largest > most {
+            self.step_size *= most / largest;
+        }
+    }
+
     /// Raises deviations to at least `least`, then finds the eigenvectors if it is time to.
     fn widen(&mut self, least: &[f64]) -> Result<()> {
         let n = self.mean.len();
@@ -426,5 +434,7 @@ mod tests {
         assert!(evolution.mean()[0] - 0.5 <= 1e-3 * (2.0_f64.sqrt() + 2.0) + 1e-12);
         assert!(evolution.deviation(1) >= 0.1 - 1e-12);
         assert!(evolution.step_size() <= 1e-3 * 1.0_f64.exp());
+        evolution.cap_deviations(0.05);
+        assert!((evolution.deviation(1) - 0.05).abs() < 1e-12);
     }
 }
