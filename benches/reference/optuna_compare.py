@@ -86,6 +86,7 @@ COMPARISONS = [
     ("tpe", ["TPESampler(multivariate=True)", "TPESampler(multivariate=False)"]),
     ("tpe, scott", ["TPESampler(multivariate=True)"]),
     ("cma-es", ["CmaEsSampler"]),
+    ("cma-es, initial injected", ["CmaEsSampler"]),
     ("sobol", []),
 ]
 

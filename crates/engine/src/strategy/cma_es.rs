@@ -3,7 +3,8 @@
 //! Every λ finished trials, in the order in which they were told, are a generation: ranked by value, they
 //! move the distribution (see `descent::evolution`). New points are drawn from the distribution after the
 //! last full generation, whatever is pending, so that batches may have any size and results may come in any
-//! order; a point that is told late counts like one injected from outside. Initial points count the same way.
+//! order; a point that is told late counts like one injected from outside. The first trials, drawn at random, are
+//! left out unless `inject_initial` is set.
 //!
 //! - The first mean is the centre of the cube. Once the distribution has collapsed, or learnt nothing for
 //!   long, it starts anew from a random mean with twice the population (IPOP, Auger and Hansen 2005).
@@ -48,13 +49,16 @@ pub struct CmaEs {
     pub initial: usize,
     /// λ, the trials of a generation before the first restart; 4 + ⌊3 ln n⌋ for n coordinates if not given.
     pub population: Option<usize>,
-    /// σ, the deviation at the start as a share of each coordinate's range.
+    /// σ, the deviation at the start as a share of each coordinate's range; a sixth, as in Optuna.
     pub step_size: f64,
+    /// Whether the first `initial` trials of history are learnt from, as generations injected from outside.
+    /// No, unless said here, as in Optuna: the first mean is the centre of the cube.
+    pub inject_initial: bool,
 }
 
 impl Default for CmaEs {
     fn default() -> Self {
-        Self { initial: 10, population: None, step_size: 0.3 }
+        Self { initial: 10, population: None, step_size: 1.0 / 6.0, inject_initial: false }
     }
 }
 
@@ -129,9 +133,10 @@ impl CmaEs {
         memory: &mut Memory,
     ) -> Result<Run> {
         let kept = memory.take::<Run>().filter(|run| run.trials <= history.len());
-        let mut run = kept.unwrap_or_else(|| Run::new(self, space.dim(), seed, 0, 0));
+        let first = if self.inject_initial { 0 } else { self.initial };
+        let mut run = kept.unwrap_or_else(|| Run::new(self, space.dim(), seed, 0, first));
         let axes = Axis::all(space);
-        while history.len() - run.trials >= run.evolution.population() {
+        while history.len() >= run.trials + run.evolution.population() {
             run.learn(space, &axes, history)?;
             if run.is_over(space, &axes) {
                 run = Run::new(self, space.dim(), seed, run.restarts + 1, run.trials);
@@ -368,9 +373,12 @@ mod tests {
                 3 => Outcome::Failed,
                 _ => sphere(x),
             };
-            let with = search(&CmaEs::default(), &space, 4, 25, true, f);
-            let without = search(&CmaEs::default(), &space, 4, 25, false, f);
-            assert_eq!(with.points(), without.points());
+            for inject_initial in [false, true] {
+                let settings = CmaEs { inject_initial, ..CmaEs::default() };
+                let with = search(&settings, &space, 4, 25, true, f);
+                let without = search(&settings, &space, 4, 25, false, f);
+                assert_eq!(with.points(), without.points());
+            }
         }
     }
 
