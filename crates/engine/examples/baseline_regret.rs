@@ -26,10 +26,13 @@ struct Start {
 /// A name, the batch size, and the strategy.
 type Method = (&'static str, usize, fn() -> Box<dyn Strategy>);
 
-const METHODS: [Method; 4] = [
+const METHODS: [Method; 5] = [
     ("tpe", 1, || Box::new(Tpe::default())),
     ("tpe, scott", 1, || Box::new(Tpe { bandwidth: Bandwidth::Scott, ..Tpe::default() })),
     ("cma-es", 10, || Box::new(CmaEs::default())),
+    ("cma-es, initial injected", 10, || {
+        Box::new(CmaEs { inject_initial: true, ..CmaEs::default() })
+    }),
     ("sobol", 10, || Box::new(Sobol {})),
 ];
 

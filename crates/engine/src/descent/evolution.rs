@@ -236,6 +236,14 @@ impl Evolution {
         self.widen(least)
     }
 
+    /// Shrinks σ so that no coordinate has a deviation above `most`.
+    pub fn cap_deviations(&mut self, most: f64) {
+        let largest = (0..self.mean.len()).map(|i| self.deviation(i)).fold(0.0, f64::max);
+        if largest > most {
+            self.step_size *= most / largest;
+        }
+    }
+
     /// Raises deviations to at least `least`, then finds the eigenvectors if it is time to.
     fn widen(&mut self, least: &[f64]) -> Result<()> {
         let n = self.mean.len();
@@ -352,12 +360,11 @@ mod tests {
 
     #[test]
     fn classic_functions_are_solved_in_the_expected_number_of_evaluations() {
-        // Published runs of the active CMA-ES need about 1.5e3, 4.5e3 and 6e3 evaluations at n = 10
-        // (rosenbrock has a local minimum there that a few runs go to: the median counts).
+        // The Python package cmaes 0.13.1 from the same start: medians 1530, 4270 and 5360 over 11 seeds.
         for (f, low, high) in [
-            (sphere as fn(&[f64]) -> f64, 800, 2200),
-            (ellipsoid, 2500, 7000),
-            (rosenbrock, 3000, 9000),
+            (sphere as fn(&[f64]) -> f64, 1300, 1800),
+            (ellipsoid, 3700, 4900),
+            (rosenbrock, 4500, 6500),
         ] {
             let mut counts: Vec<usize> =
                 (0..5).map(|seed| evaluations(10, 1e-8, seed, f)).collect();
@@ -426,5 +433,7 @@ mod tests {
         assert!(evolution.mean()[0] - 0.5 <= 1e-3 * (2.0_f64.sqrt() + 2.0) + 1e-12);
         assert!(evolution.deviation(1) >= 0.1 - 1e-12);
         assert!(evolution.step_size() <= 1e-3 * 1.0_f64.exp());
+        evolution.cap_deviations(0.05);
+        assert!((evolution.deviation(1) - 0.05).abs() < 1e-12);
     }
 }
