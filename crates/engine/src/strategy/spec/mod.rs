@@ -373,10 +373,20 @@ fn unreadable(what: &str, error: &serde_json::Error) -> Error {
 fn entry<T: Serialize>(name: &str, settings: &T) -> Json {
     let mut map = Map::from_iter([("name".to_owned(), Json::String(name.to_owned()))]);
     if let Ok(Json::Object(settings)) = serde_json::to_value(settings) {
-        // What is not given is left out: TOML has no null.
-        map.extend(settings.into_iter().filter(|(_, value)| !value.is_null()));
+        map.extend(settings);
     }
-    Json::Object(map)
+    without_nulls(Json::Object(map))
+}
+
+/// What is not given is left out: TOML has no null.
+fn without_nulls(json: Json) -> Json {
+    match json {
+        Json::Object(table) => {
+            let given = table.into_iter().filter(|(_, value)| !value.is_null());
+            Json::Object(given.map(|(key, value)| (key, without_nulls(value))).collect())
+        }
+        other => other,
+    }
 }
 
 /// The keys of `bore` and `bore++` as they are written.
@@ -452,6 +462,11 @@ impl Document {
     fn spec(&mut self, classifier: ClassifierSpec) -> Result<BoreSpec> {
         let classifier = match self.classifier.take() {
             None => classifier,
+            Some(Json::Object(mut settings)) => {
+                // Settings without a name are those of the default classifier.
+                settings.entry("name").or_insert_with(|| classifier.name().into());
+                classifier_from(Json::Object(settings))?
+            }
             Some(json) => classifier_from(json)?,
         };
         Ok(BoreSpec {

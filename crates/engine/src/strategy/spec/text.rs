@@ -182,6 +182,7 @@ mod tests {
             "bore classifier.hidden=[16,16] classifier=perceptron classifier.activation=elu fraction=0.1",
         );
         round_trip("bore++ level=0.1 norm-bound=2 threshold=0 target=log-probability initial=3");
+        round_trip("bore classifier.steps=50");
         round_trip("bore weights=improvement classifier=forest rule=softmax");
     }
 
@@ -202,5 +203,6 @@ mod tests {
         assert!(refused("bore steps").contains("key=value"));
         assert!(refused("").contains("a name"));
         assert!(refused("random speed=9").contains("speed"));
+        assert!(refused("bore rule.steps=9").contains("rule name is missing"));
     }
 }
