@@ -1,6 +1,8 @@
 //! Softmax sampling: a batch drawn from candidates in proportion to a power of the target.
 //!
-//!     P(next point = x) ∝ exp(κ · value(x)) over the free candidates not yet drawn
+//! ```text
+//! P(next point = x) ∝ exp(κ · value(x)) over the free candidates not yet drawn
+//! ```
 //!
 //! The value is log p̂, so that κ = 1 draws from p̂ ∝ π itself: the counterpart of SVGD for spaces without gradients,
 //! and Thompson sampling in the sense of probability matching. The draw without replacement is one draw of Gumbel

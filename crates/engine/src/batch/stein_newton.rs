@@ -1,8 +1,10 @@
 //! Stein variational Newton: SVGD whose steps heed the curvature of the target (Detommaso et al. 2018).
 //!
-//!     xⁱ ← xⁱ + ε Hᵢ⁻¹ ζ(xⁱ),   ζ of equation (26)
-//!     Hᵢ := (1/M) Σⱼ [ k(xʲ, xⁱ)² Nⱼ + ∇_{xʲ}k(xʲ, xⁱ) ∇_{xʲ}k(xʲ, xⁱ)ᵀ ],   Nⱼ ≈ -∇² log p̂_t(xʲ)
-//!     k(x, x') := exp(-(x - x')ᵀ N̄ (x - x') / h),   N̄ := (1/M) Σⱼ Nⱼ
+//! ```text
+//! xⁱ ← xⁱ + ε Hᵢ⁻¹ ζ(xⁱ),   ζ of equation (26)
+//! Hᵢ := (1/M) Σⱼ [ k(xʲ, xⁱ)² Nⱼ + ∇_{xʲ}k(xʲ, xⁱ) ∇_{xʲ}k(xʲ, xⁱ)ᵀ ],   Nⱼ ≈ -∇² log p̂_t(xʲ)
+//! k(x, x') := exp(-(x - x')ᵀ N̄ (x - x') / h),   N̄ := (1/M) Σⱼ Nⱼ
+//! ```
 //!
 //! with h by the median trick. Steps and kernel are then nearly the same whatever linear map is applied to the target:
 //! directions in which it is narrow need no smaller step size for all, and particles spread in each direction as far

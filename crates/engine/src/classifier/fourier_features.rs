@@ -1,7 +1,9 @@
 //! Random Fourier features of the squared-exponential kernel (Rahimi and Recht 2007).
 //!
-//!     φ_f(x) = √(2/F) cos(ω_f · x/ℓ + b_f),   ω_f ~ N(0, I),   b_f ~ U[0, 2π),   f = 1 … F
-//!     E[φ(x)·φ(x')] = exp(-½ ‖(x - x')/ℓ‖²),   with a standard deviation of at most √(2/F) an entry
+//! ```text
+//! φ_f(x) = √(2/F) cos(ω_f · x/ℓ + b_f),   ω_f ~ N(0, I),   b_f ~ U[0, 2π),   f = 1 … F
+//! E[φ(x)·φ(x')] = exp(-½ ‖(x - x')/ℓ‖²),   with a standard deviation of at most √(2/F) an entry
+//! ```
 //!
 //! A linear model of φ(x) is then a model of x under that kernel, whose cost grows with F and not with the square
 //! of the number of points.

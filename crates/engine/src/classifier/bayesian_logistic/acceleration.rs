@@ -3,7 +3,9 @@
 //! From the residuals f = g(θ) - θ of the last few iterates, the combination with the smallest residual is taken as the
 //! next one:
 //!
-//!     γ = argmin ‖f_k - ΔF γ‖²,   θ_{k+1} = g(θ_k) - ΔG γ
+//! ```text
+//! γ = argmin ‖f_k - ΔF γ‖²,   θ_{k+1} = g(θ_k) - ΔG γ
+//! ```
 //!
 //! where the columns of ΔF and ΔG are differences of consecutive residuals and images. Expectation maximisation closes a
 //! fixed part of the gap at every step, a small one where labels are many and logits large; this closes most of it.

@@ -1,12 +1,16 @@
 //! Bayesian logistic regression on random Fourier features: the classifier of the paper's comparison by dimension.
 //!
-//!     π(x) = σ(a(x)),   a(x) = vᵀφ(x) + c,   v ~ N(0, s²I),   c ~ N(0, s_c²)
+//! ```text
+//! π(x) = σ(a(x)),   a(x) = vᵀφ(x) + c,   v ~ N(0, s²I),   c ~ N(0, s_c²)
+//! ```
 //!
 //! with φ the [`FourierFeatures`] of the squared-exponential kernel, 300 of them. The posterior of the weights is
 //! Gaussian, fitted by expectation maximisation (see `posterior.rs`), so that a(x) ~ N(μ(x), s²(x)) and
 //!
-//!     π̂(x) = E[σ(a(x))] ≈ σ(μ(x) / √(1 + π s²(x)/8))                (MacKay 1992)
-//!     upper bound: σ(μ(x) + β s(x)), a quantile of the posterior of π(x)
+//! ```text
+//! π̂(x) = E[σ(a(x))] ≈ σ(μ(x) / √(1 + π s²(x)/8))                (MacKay 1992)
+//! upper bound: σ(μ(x) + β s(x)), a quantile of the posterior of π(x)
+//! ```
 //!
 //! What the paper leaves open: the prior, how the length scale ℓ is found, and whether BORE reads the mean of the
 //! logit or that of the probability. Here ℓ is the candidate that best predicts each label from the

@@ -3,13 +3,17 @@
 //! The model has weights v ~ N(0, I), logits aᵢ = vᵀψᵢ and labels zᵢ ~ Bernoulli(σ(aᵢ)) that count wᵢ times. The bound
 //! of Jaakkola and Jordan (2000), which touches each likelihood at aᵢ = ±ξᵢ,
 //!
-//!     log p(zᵢ | aᵢ) ≥ (zᵢ - ½) aᵢ - λᵢ (aᵢ² - ξᵢ²) - log 2cosh(ξᵢ/2),    λᵢ = tanh(ξᵢ/2) / 4ξᵢ
+//! ```text
+//! log p(zᵢ | aᵢ) ≥ (zᵢ - ½) aᵢ - λᵢ (aᵢ² - ξᵢ²) - log 2cosh(ξᵢ/2),    λᵢ = tanh(ξᵢ/2) / 4ξᵢ
+//! ```
 //!
 //! is quadratic in v, so that its posterior is Gaussian. With ψᵢ the columns of Ψ and D = diag(2wᵢλᵢ),
 //!
-//!     expectation    v ~ N(m, A⁻¹),   A = I + ΨDΨᵀ,   m = A⁻¹Ψc,   cᵢ = wᵢ(zᵢ - ½)
-//!     maximisation   ξᵢ² = E[aᵢ²] = (mᵀψᵢ)² + ψᵢᵀA⁻¹ψᵢ
-//!     bound          -½ log det A + ½ cᵀΨᵀm + Σᵢ wᵢ (λᵢξᵢ² - log 2cosh(ξᵢ/2))
+//! ```text
+//! expectation    v ~ N(m, A⁻¹),   A = I + ΨDΨᵀ,   m = A⁻¹Ψc,   cᵢ = wᵢ(zᵢ - ½)
+//! maximisation   ξᵢ² = E[aᵢ²] = (mᵀψᵢ)² + ψᵢᵀA⁻¹ψᵢ
+//! bound          -½ log det A + ½ cᵀΨᵀm + Σᵢ wᵢ (λᵢξᵢ² - log 2cosh(ξᵢ/2))
+//! ```
 //!
 //! # Design
 //! With one Pólya-Gamma variable of shape wᵢ a label, mean-field updates of variables and weights are these very steps
