@@ -525,7 +525,8 @@ fn threads_share_a_study(place: &Place) {
 }
 
 fn a_study_goes_where_a_session_goes(place: &Place) {
-    let method: wimble::strategy::Spec = "bore classifier=perceptron classifier.hidden=[8] initial=6".parse().unwrap();
+    let method: wimble::strategy::Spec =
+        "bore classifier=perceptron classifier.hidden=[8] initial=6".parse().unwrap();
     let settings = Settings { method: method.clone(), ..settings() }.batch_size(4);
     let mut session =
         Session::new(space(), method.build(4).unwrap(), Direction::Minimise, settings.seed)

@@ -104,8 +104,7 @@ fn eight_processes_share_one_file() {
     let file = folder.path().join("studies.db");
     let study = study(&file, 800, Duration::from_secs(60));
     let start_time = Instant::now();
-    let workers: Vec<Worker> =
-        (0..8).map(|i| start(&file, &format!("w{i}"), i + 1)).collect();
+    let workers: Vec<Worker> = (0..8).map(|i| start(&file, &format!("w{i}"), i + 1)).collect();
     let (mut acks, mut busy) = (Vec::new(), 0);
     for mut worker in workers {
         assert!(worker.child.wait().unwrap().success(), "a worker failed");
@@ -140,7 +139,10 @@ fn killed_processes_lose_nothing_that_was_acknowledged() {
         let next = start(&file, &name(place, run), run);
         let mut killed = std::mem::replace(&mut workers[place], next);
         killed.child.kill().unwrap();
-        assert!(!killed.child.wait().unwrap().success(), "it was killed, and did not end by itself");
+        assert!(
+            !killed.child.wait().unwrap().success(),
+            "it was killed, and did not end by itself"
+        );
         acks.extend(killed.acks.join().unwrap());
     }
     for mut worker in workers {
@@ -150,8 +152,15 @@ fn killed_processes_lose_nothing_that_was_acknowledged() {
     }
     sleep(LEASE);
     let lost = study.expire_leases().unwrap();
-    println!("{} acknowledged through {KILLS} kills; {lost} trials left behind at the end", acks.len());
-    assert!(acks.len() > KILLS, "only {} tells: the workers were killed before they worked", acks.len());
+    println!(
+        "{} acknowledged through {KILLS} kills; {lost} trials left behind at the end",
+        acks.len()
+    );
+    assert!(
+        acks.len() > KILLS,
+        "only {} tells: the workers were killed before they worked",
+        acks.len()
+    );
     check(&study, &acks);
     // What was told but not acknowledged in time may be there; nothing is left in between.
     let progress = study.progress().unwrap();

@@ -65,7 +65,7 @@ impl<'c> Table<'c> {
                 "maximise" => Direction::Maximise,
                 other => return Err(corrupt(&format!("the direction `{other}` is unknown"))),
             },
-            method: text("method")?.parse().map_err(|error: wimble::Error| corrupt(&error))?,
+            method: serde_json::from_str(&text("method")?).map_err(|error| corrupt(&error))?,
             batch_size: whole("batch_size")? as usize,
             seed: Seed(text("seed")?.parse().map_err(|error| corrupt(&error))?),
             budget: whole("budget")?,
@@ -223,6 +223,9 @@ pub(super) fn add(
     let Record { settings, format, engine } = record;
     let space = serde_json::to_string(&settings.space)
         .map_err(|error| Error::corrupt(&settings.name, "space", error))?;
+    // With every setting, so that it stays what it is when defaults change.
+    let method = serde_json::to_string(&settings.method)
+        .map_err(|error| Error::corrupt(&settings.name, "method", error))?;
     let direction = match settings.direction {
         Direction::Minimise => "minimise",
         Direction::Maximise => "maximise",
@@ -237,7 +240,7 @@ pub(super) fn add(
                 engine,
                 space,
                 direction,
-                settings.method.to_string(),
+                method,
                 bounded(settings.batch_size as u64),
                 settings.seed.0.to_string(),
                 bounded(settings.budget),
