@@ -9,6 +9,8 @@
 //! Fails with [`Error::Busy`] when the lock was not to be had for a minute, though each holder needs it for
 //! milliseconds.
 
+#[cfg(test)]
+mod cost;
 mod migrations;
 mod rows;
 

@@ -1,4 +1,7 @@
 //! Trials and studies as rows of SQLite, and back. Parameters are bound, never written into a statement.
+//!
+//! Queries name their index: left to itself, SQLite looks for the queued trials among all trials, which the primary
+//! key has in the right order.
 
 use std::time::Duration;
 
@@ -84,7 +87,8 @@ impl<'c> Table<'c> {
     }
 
     pub fn changes_since(&self, sequence: u64, limit: usize) -> Result<Vec<Trial>> {
-        let clauses = "WHERE study = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3";
+        let clauses = "INDEXED BY trials_sequence \
+                       WHERE study = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3";
         self.select(clauses, params![self.id, bounded(sequence), bounded(limit as u64)])
     }
 
@@ -323,17 +327,20 @@ impl Rows for Table<'_> {
     }
 
     fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>> {
-        let clauses = "WHERE study = ?1 AND stage = 'running' AND due <= ?2 ORDER BY due, id";
+        let clauses = "INDEXED BY trials_due \
+                       WHERE study = ?1 AND stage = 'running' AND due <= ?2 ORDER BY due, id";
         self.select(clauses, params![self.id, now.0])
     }
 
     fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>> {
-        let clauses = "WHERE study = ?1 AND stage = 'running' AND worker = ?2 ORDER BY id LIMIT ?3";
+        let clauses = "INDEXED BY trials_worker \
+                       WHERE study = ?1 AND stage = 'running' AND worker = ?2 ORDER BY id LIMIT ?3";
         self.select(clauses, params![self.id, worker, bounded(limit as u64)])
     }
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {
-        let clauses = "WHERE study = ?1 AND stage = 'queued' ORDER BY id LIMIT ?2";
+        let clauses = "INDEXED BY trials_queue \
+                       WHERE study = ?1 AND stage = 'queued' ORDER BY id LIMIT ?2";
         self.select(clauses, params![self.id, bounded(limit as u64)])
     }
 
