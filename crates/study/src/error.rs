@@ -158,7 +158,7 @@ pub enum Error {
         waited: Duration,
     },
     /// The back end failed.
-    #[error("{place}: {doing} failed: {source}; nothing was changed, try again once it is mended")]
+    #[error("{place}: {doing} failed: {source}; once it is mended, try again with the same keys")]
     Backend {
         /// The file or database.
         place: String,

@@ -1,8 +1,8 @@
 //! A study's evidence, kept up to date from its changes.
 //!
-//! A follower reads each change once, so that following costs what happened since it last looked, however long the history
-//! is. Trials enter the history in the order in which they finished, which is the same for every reader: any two followers
-//! at the same sequence number would propose the same.
+//! A follower reads each change once, so that following costs what happened since it last looked, however long the
+//! history is. Trials enter the history in the order in which they finished, which is the same for every reader: any
+//! two followers at the same sequence number would propose the same.
 //!
 //! Values are turned once, here: where a study maximises, the history has the negated values.
 

@@ -1,7 +1,7 @@
 //! Ask and tell through a store.
 //!
-//! A study may be open any number of times, in any number of threads and processes. Threads that share one share
-//! its model: one proposes at a time, in sight of what the others proposed. Processes propose on their own, and the store
+//! A study may be open any number of times, in any number of threads and processes. Threads that share one share its
+//! model: one proposes at a time, in sight of what the others proposed. Processes propose on their own, and the store
 //! takes the first (see [`store`](crate::store)).
 //!
 //! Cost of asking: the method's own, and what changed since this process asked last. The first ask of a process
@@ -69,7 +69,8 @@ impl Study {
     /// ones.
     ///
     /// Fewer, or none, where the budget is spent and the queue empty. That is final only once no trial is running
-    /// ([`Self::progress`]): one whose worker is lost comes back. Asking again with the same `client_key` gives the same claims.
+    /// ([`Self::progress`]): one whose worker is lost comes back. Asking again with the same `client_key` gives the
+    /// same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
         let ask = Ask { worker, key: client_key, wanted };
         let name = &self.settings.name;

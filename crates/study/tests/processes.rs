@@ -99,6 +99,38 @@ fn check(study: &Study, acks: &[(u64, f64)]) {
 }
 
 #[test]
+fn eight_threads_with_connections_of_their_own_share_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("studies.db");
+    let acks: Vec<(u64, f64)> = std::thread::scope(|scope| {
+        let work = |thread: u32| {
+            let file = &file;
+            move || {
+                // All make the file and the study at once.
+                let study = study(file, 200, Duration::from_secs(60));
+                let (name, mut acks) = (format!("w{thread}"), Vec::new());
+                for i in 0.. {
+                    let claims = study.ask(&name, &format!("{name}-{i}"), 2).unwrap();
+                    for claim in &claims {
+                        let value = f64::from(thread * 1_000_000 + i) + claim.trial as f64 / 1024.0;
+                        study.tell(claim.token, &Outcome::Value(value), "t").unwrap();
+                        acks.push((claim.trial, value));
+                    }
+                    if claims.is_empty() {
+                        break;
+                    }
+                }
+                acks
+            }
+        };
+        let threads: Vec<_> = (0..8).map(|thread| scope.spawn(work(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(acks.len(), 200);
+    check(&study(&file, 200, Duration::from_secs(60)), &acks);
+}
+
+#[test]
 fn eight_processes_share_one_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("studies.db");

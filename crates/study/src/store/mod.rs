@@ -1,42 +1,44 @@
 //! Where studies are kept: the contract, and its back ends.
 //!
 //! # Contract
-//! Every back end keeps every clause; `tests/contract.rs` holds each of them to it.
+//! Every back end keeps every clause; `tests/contract/` holds each of them to it.
 //!
 //! **Studies.** A study has a unique name and settings that never change, but for its budget. It remembers the
 //! format and the engine version that created it.
 //!
-//! **Claims.** A running trial is held by exactly one worker, under a lease with a fencing token. Heartbeats
-//! renew the lease. When it is due, it ends at the next call that writes to the study, before anything else is done there: its
-//! trial returns to the queue or, once it was lost more often than the retry limit allows, finishes as failed. Whatever
-//! is then shown the old token is refused and says why. A worker may also release a trial: it returns to the
+//! **Claims.** A running trial is held by exactly one worker, under a lease with a fencing token. Heartbeats renew
+//! the lease. When it is due, it ends at the next call that writes to the study, before anything else is done there:
+//! its trial returns to the queue or, once it was lost more often than the retry limit allows, finishes as failed.
+//! Whatever is then shown the old token is refused and says why. A worker may also release a trial: it returns to the
 //! queue, and that does not count as lost.
 //!
-//! **Time** comes from the store's own [`Clock`](crate::Clock) and decides only when a lease is due. Who holds a trial is
-//! decided by its token: fencing numbers grow with every claim, and only the latest of a trial counts. A clock
-//! that jumps back makes leases last longer, one that jumps forwards ends them early; neither gives a trial two holders.
+//! **Time** comes from the store's own [`Clock`](crate::Clock) and decides only when a lease is due. Who holds a
+//! trial is decided by its token: fencing numbers grow with every claim, and only the latest of a trial counts. A
+//! clock that jumps back makes leases last longer, one that jumps forwards ends them early; neither gives a trial two
+//! holders.
 //!
 //! **Keys.** A repeated ask with the same client key gives the claims of the first time and changes nothing; a
 //! repeated tell with the same key, token and outcome is acknowledged again. A key used for something else is
-//! refused. An ask that gave nothing leaves no trace. `wanted` is how many trials the worker wants to hold: those that it runs
-//! already come first, under the token that they have, so that a restarted worker finds its own again. A worker
-//! key therefore belongs to one process at a time.
+//! refused. An ask that gave nothing leaves no trace. `wanted` is how many trials the worker wants to hold: those
+//! that it runs already come first, under the token that they have, so that a restarted worker finds its own again. A
+//! worker key therefore belongs to one process at a time.
 //!
-//! **Durability.** What was acknowledged is not lost by killing any process (SQLite: nor by loss of power). A
-//! call that fails has changed nothing, but that due leases may have ended. Finished trials never change.
+//! **Durability.** What was acknowledged is not lost by killing any process (SQLite: nor by loss of power). A call
+//! that is refused has changed nothing, but that due leases may have ended; one whose back end failed may be made
+//! again with the same keys, whether or not it was done. Finished trials never change.
 //!
 //! **Sequence.** Every change of a trial's state takes the study's next sequence number, in the order in which
 //! changes become visible. [`Store::changes_since`] gives each trial that changed after a number once, as it is now,
 //! in order; who applies all of them in turn misses nothing. The order of the history is the order in which
 //! trials finished, so that every reader arrives at the same one. Heartbeats are no changes.
 //!
-//! **Proposing** is optimistic. A model may run for seconds, and no transaction is open meanwhile: a store that
-//! runs out of queued trials answers [`Reply::Propose`]; the asker reads the changes, proposes, and asks again with a
-//! [`Proposal`] that says how many trials it knew of. If there are more by now, the proposal is dropped and the answer is
-//! `Propose` again. Hence every proposal was made in sight of all pending points, and all points are
-//! distinct. Whoever is refused lost to somebody who was served: there is no deadlock, and the work lost is at most one
-//! proposal a competitor. Points beyond those wanted wait in the queue, so that with a batch size of M
-//! one asker in M proposes.
+//! **Proposing** is optimistic. A model may run for seconds, and no transaction is open meanwhile: a store that runs
+//! out of queued trials answers [`Reply::Propose`]; the asker reads the changes, proposes, and asks again with a
+//! [`Proposal`] that says how many trials it knew of. If there are more by now, the proposal is dropped and the
+//! answer is `Propose` again. Hence every proposal was made in sight of all pending points, and all points are
+//! distinct. Whoever is refused lost to somebody who was served, and proposes again: there is no deadlock, and no
+//! process that dies while it proposes holds up another. Points beyond those wanted wait in the queue, so that with a
+//! batch size of M one asker in M proposes.
 
 pub mod memory;
 mod rules;

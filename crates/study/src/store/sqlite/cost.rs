@@ -99,7 +99,8 @@ fn measure(back_end: &str, fill: &dyn Fn(&Settings, usize) -> Arc<dyn Store>) {
         );
         sums.push(ask + tell);
     }
-    // A cost in proportion to the trials would be a hundred times higher; the rest is the noise of a disk that others use.
+    // A cost in proportion to the trials would be a hundred times higher; the rest is the noise of a disk that others
+    // use.
     assert!(sums[1] < sums[0] * 5 + Duration::from_millis(5), "{sums:?}");
 }
 

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 
 /// What each version adds, from version 1.
 ///
-/// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed has
-/// 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
+/// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
+/// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
 const STEPS: [&str; 1] = ["
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,

@@ -1,8 +1,8 @@
 //! Studies in a file of SQLite, for any number of processes on one machine.
 //!
 //! Writers take turns: every call that writes is one short transaction that takes the file's one write lock at its
-//! beginning, and waits for it. Readers see the last commit and wait for nobody (write-ahead log). A commit is on the disk before the
-//! call returns (`synchronous = FULL`), which is most of its cost.
+//! beginning, and waits for it. Readers see the last commit and wait for nobody (write-ahead log). A commit is on the
+//! disk before the call returns (`synchronous = FULL`), which is most of its cost.
 //!
 //! The file must be on a disk of this machine: SQLite's locks do not hold on network file systems.
 //!
@@ -154,6 +154,10 @@ impl Store for Sqlite {
         })
     }
 
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is one of tables of a single lifetime, the closure of any"
+    )]
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, |table| table.record())
     }
