@@ -82,7 +82,7 @@ pub fn threads_share_a_study(place: &Place) {
             move || {
                 // Half of them share a model, the others propose on their own.
                 let own = open(place, shared.settings().clone());
-                let study = if worker % 2 == 0 { shared } else { &own };
+                let study = if worker.is_multiple_of(2) { shared } else { &own };
                 let (name, mut told) = (format!("w{worker}"), Vec::new());
                 for i in 0.. {
                     let claims = study.ask(&name, &format!("{name}-{i}"), 1 + i % 2).unwrap();
