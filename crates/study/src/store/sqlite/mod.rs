@@ -31,10 +31,10 @@ use crate::trial::{Change, Outcome, Token, Trial};
 
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long SQLite waits by itself before we look at the time.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Between attempts where SQLite does not wait by itself.
-const PAUSE: Duration = Duration::from_millis(5);
+/// Between attempts to get the lock, which is held for as long as the disk takes to sync: some milliseconds.
+const PAUSE: Duration = Duration::from_millis(2);
+/// How often SQLite tries by itself before we look at the time.
+const ATTEMPTS: i32 = 1_000;
 
 /// Studies in a file.
 pub struct Sqlite {
@@ -57,7 +57,7 @@ impl Sqlite {
         let connection = patiently(&place, || {
             let failed = failure(&place, "opening it");
             let mut connection = Connection::open(path).map_err(&failed)?;
-            connection.busy_timeout(BUSY_TIMEOUT).map_err(&failed)?;
+            connection.busy_handler(Some(wait)).map_err(&failed)?;
             let mode: String = connection
                 .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
                 .map_err(&failed)?;
@@ -120,6 +120,13 @@ impl Sqlite {
             work(&mut Rules::begin(study, &mut table, self.clock.now())?)
         })
     }
+}
+
+/// Waits for the lock. SQLite's own handler waits ever longer, up to a tenth of a second: under load, whoever has
+/// waited long would hardly ever find it free.
+fn wait(attempts: i32) -> bool {
+    sleep(PAUSE);
+    attempts < ATTEMPTS
 }
 
 /// Tries again while other processes are in the way.

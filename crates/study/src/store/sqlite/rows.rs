@@ -309,8 +309,8 @@ impl Rows for Table<'_> {
     fn insert(&mut self, trial: &Trial) -> Result<()> {
         self.write(
             "INSERT INTO trials (study, id, configuration, stage, lost, sequence, proposed, ended, worker, fence, \
-             since, due, outcome, value, message, finished, tell_key) VALUES (:study, :id, :configuration, :stage, :lost, \
-             :sequence, :proposed, :ended, :worker, :fence, :since, :due, :outcome, :value, :message, :finished, \
+             since, due, outcome, value, message, finished, tell_key) VALUES (:study, :id, :configuration, :stage, \
+             :lost, :sequence, :proposed, :ended, :worker, :fence, :since, :due, :outcome, :value, :message, :finished, \
              :tell_key)",
             trial,
         )
