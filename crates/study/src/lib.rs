@@ -1,0 +1,43 @@
+//! Studies: trials that outlive the process, shared by many workers.
+//!
+//! A [`Study`] asks and tells like a session of the engine, but keeps what it knows in a [`store::Store`]: any
+//! number of threads and processes may work on one study, each may die at any moment, and nothing that was
+//! acknowledged is lost or done twice. The contract is stated in [`store`].
+//!
+//! ```
+//! use std::sync::Arc;
+//! use wimble::prelude::*;
+//! use wimble_study::{Memory, Outcome, Settings, Study, SystemClock};
+//!
+//! let space = SearchSpace::new([Dimension::real("x", -2.0, 2.0)])?;
+//! let store = Arc::new(Memory::new(SystemClock));
+//! let study = Study::open_or_create(store, Settings::new("parabola", space, "sobol".parse()?).budget(8))?;
+//! let mut key = 0;
+//! loop {
+//!     key += 1;
+//!     let claims = study.ask("worker-1", &format!("ask-{key}"), 1)?;
+//!     let Some(claim) = claims.first() else { break };
+//!     let Some(Value::Real(x)) = claim.configuration.get("x") else { unreachable!() };
+//!     study.tell(claim.token, &Outcome::Value(x * x), "told")?;
+//! }
+//! assert!(study.best()?.is_some_and(|best| best.value < 1.0));
+//! # Ok::<(), wimble_study::Error>(())
+//! ```
+
+pub mod clock;
+pub mod error;
+pub mod follower;
+pub mod settings;
+pub mod store;
+pub mod study;
+pub mod trial;
+
+pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use error::{Error, Result};
+pub use follower::{Follower, Progress};
+pub use settings::Settings;
+pub use store::memory::Memory;
+pub use store::sqlite::Sqlite;
+pub use store::{Filter, Store};
+pub use study::{Best, Study};
+pub use trial::{Change, Claim, Outcome, State, Token, Trial};

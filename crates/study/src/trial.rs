@@ -1,0 +1,176 @@
+//! A trial and its life: queued, running under a lease, finished.
+//!
+//! ```text
+//! proposed ──▶ queued ──claim──▶ running ──tell──▶ finished
+//!                ▲                 │ │
+//!                └──lost/released──┘ └──lost once too often──▶ finished: failed
+//! ```
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use wimble::space::Configuration;
+
+use crate::clock::Timestamp;
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The objective's value.
+    Value(f64),
+    /// The trial broke, and how: no value.
+    Failed(String),
+    /// The configuration cannot be evaluated: no value, and none to be had by trying again.
+    Infeasible,
+}
+
+impl Outcome {
+    /// The value, if there is one.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Value(value) => Some(*value),
+            Self::Failed(_) | Self::Infeasible => None,
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => write!(f, "{value}"),
+            Self::Failed(message) => write!(f, "failed ({message})"),
+            Self::Infeasible => f.write_str("infeasible"),
+        }
+    }
+}
+
+/// The right to tell one trial: a trial and a fencing number, which grows with every claim of the study.
+///
+/// Only the latest number given for a trial counts, whatever the clocks say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Token {
+    /// The trial.
+    pub trial: u64,
+    /// The fencing number, from 1.
+    pub fence: u64,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.trial, self.fence)
+    }
+}
+
+/// A trial given to a worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The trial's number, from 0 in the order of proposing.
+    pub trial: u64,
+    /// What to try.
+    pub configuration: Configuration,
+    /// What to show when telling.
+    pub token: Token,
+    /// 1 at first, and one more for each lease of the trial that ran out.
+    pub attempt: u32,
+}
+
+/// Where a trial is in its life.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It waits for a worker; if it was claimed before, why that ended.
+    Queued(Option<Ended>),
+    /// A worker evaluates it.
+    Running(Lease),
+    /// It has an outcome, for good.
+    Finished(Finish),
+}
+
+/// Why a claim ended without an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// No heartbeat came in time.
+    RanOut,
+    /// The worker gave it back.
+    Released,
+}
+
+/// A worker's hold on a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// Who holds it.
+    pub worker: String,
+    /// The fencing number of its token.
+    pub fence: u64,
+    /// When it was claimed.
+    pub since: Timestamp,
+    /// When it ends unless a heartbeat comes.
+    pub due: Timestamp,
+}
+
+/// The end of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finish {
+    /// What came of it.
+    pub outcome: Outcome,
+    /// When.
+    pub at: Timestamp,
+    /// The lease under which it was told or, where it was never told, lost for the last time.
+    pub lease: Lease,
+    /// The client key of the tell; `None` where no worker told it.
+    pub key: Option<String>,
+}
+
+/// A trial as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its number, from 0 in the order of proposing.
+    pub id: u64,
+    /// What to try.
+    pub configuration: Configuration,
+    /// Where it is in its life.
+    pub state: State,
+    /// How many of its leases ran out.
+    pub lost: u32,
+    /// The study's sequence number at its latest change of state.
+    pub sequence: u64,
+    /// When it was proposed.
+    pub proposed: Timestamp,
+}
+
+impl Trial {
+    /// What came of it, if it is finished.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.state {
+            State::Finished(finish) => Some(&finish.outcome),
+            State::Queued(_) | State::Running(_) => None,
+        }
+    }
+
+    /// The hold on it, if it is running.
+    pub fn lease(&self) -> Option<&Lease> {
+        match &self.state {
+            State::Running(lease) => Some(lease),
+            State::Queued(_) | State::Finished(_) => None,
+        }
+    }
+}
+
+/// A trial that changed: its state after the change numbered `trial.sequence`.
+///
+/// A trial that changed several times since a reader last looked appears once, as it is now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Change {
+    /// The trial.
+    pub trial: Trial,
+}
+
+impl Change {
+    /// The number of the change, which grows by one with every change of the study.
+    pub fn sequence(&self) -> u64 {
+        self.trial.sequence
+    }
+}

@@ -1,0 +1,48 @@
+//! Keys: asking and telling again.
+
+use super::*;
+
+pub fn asking_again_with_the_same_key_gives_the_same(place: &Place) {
+    let study = open(place, settings());
+    let first = study.ask("w", "k", 3).unwrap();
+    assert_eq!(study.ask("w", "k", 3).unwrap(), first);
+    study.tell(first[1].token, &Outcome::Value(1.0), "t").unwrap();
+    place.clock.advance(LEASE);
+    study.expire_leases().unwrap();
+    let sequence = place.store.changes_since("s", 0, 100).unwrap().last().unwrap().sequence();
+    assert_eq!(study.ask("w", "k", 3).unwrap(), first);
+    assert!(place.store.changes_since("s", sequence, 100).unwrap().is_empty());
+    for reused in [study.ask("v", "k", 3), study.ask("w", "k", 2)] {
+        let error = message(reused);
+        assert!(error.contains("the client key `k` was used before, by worker `w`"), "{error}");
+    }
+}
+
+pub fn a_restarted_worker_gets_its_own_back(place: &Place) {
+    let study = open(place, settings());
+    let first = study.ask("w", "k1", 2).unwrap();
+    place.clock.advance(LEASE / 2);
+    let restarted = open(place, settings());
+    let mut again = restarted.ask("w", "k2", 3).unwrap();
+    let third = again.pop().unwrap();
+    assert_eq!(again, first);
+    assert_eq!(third.trial, 2);
+    // Coming back renewed the leases.
+    place.clock.advance(LEASE * 3 / 4);
+    assert_eq!(study.expire_leases().unwrap(), 0);
+    assert_eq!(restarted.ask("w", "k3", 1).unwrap(), first[..1]);
+}
+
+pub fn telling_again_with_the_same_key_is_acknowledged(place: &Place) {
+    let study = open(place, settings());
+    let claim = one(&study, "w", "k");
+    for _ in 0..3 {
+        study.tell(claim.token, &Outcome::Value(1.5), "t").unwrap();
+        place.clock.advance(LEASE);
+    }
+    assert_eq!(study.progress().unwrap().finished, 1);
+    let error = message(study.tell(claim.token, &Outcome::Value(2.5), "t"));
+    assert!(error.contains("key `t` was used before, to tell trial 0 the outcome 1.5"), "{error}");
+    let error = message(study.tell(claim.token, &Outcome::Value(1.5), "other"));
+    assert!(error.contains("trial 0 is finished already, with the outcome 1.5"), "{error}");
+}

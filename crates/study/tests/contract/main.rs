@@ -1,0 +1,112 @@
+//! The contract of `store`, clause by clause, on every back end.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod changes;
+mod claims;
+mod keys;
+mod studies;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wimble::prelude::*;
+use wimble_study::settings::Record;
+use wimble_study::store::{Ask, Proposal, Reply, Stage};
+use wimble_study::trial::Ended;
+use wimble_study::{
+    Claim, Clock as _, Error, Filter, Follower, ManualClock, Memory, Outcome, Settings, Sqlite,
+    State, Store, Study, Timestamp, Token,
+};
+
+/// A store on a clock set by hand.
+struct Place {
+    store: Arc<dyn Store>,
+    clock: ManualClock,
+    _folder: Option<tempfile::TempDir>,
+}
+
+fn memory() -> Place {
+    let clock = ManualClock::default();
+    Place { store: Arc::new(Memory::new(clock.clone())), clock, _folder: None }
+}
+
+fn sqlite() -> Place {
+    let (clock, folder) = (ManualClock::default(), tempfile::tempdir().unwrap());
+    let store = Sqlite::open(folder.path().join("studies.db"), clock.clone()).unwrap();
+    Place { store: Arc::new(store), clock, _folder: Some(folder) }
+}
+
+/// Runs every clause on every back end.
+macro_rules! on_every_back_end {
+    ($($group:ident: $($clause:ident),*;)*) => {
+        mod on_memory { $($(#[test] fn $clause() { super::$group::$clause(&super::memory()); })*)* }
+        mod on_sqlite { $($(#[test] fn $clause() { super::$group::$clause(&super::sqlite()); })*)* }
+    };
+}
+
+on_every_back_end! {
+    studies:
+        a_study_is_created_once_and_opened_only_as_itself,
+        what_cannot_be_run_is_not_created,
+        versions_that_differ_are_refused,
+        a_budget_can_be_changed_and_ends_the_asking,
+        every_outcome_is_kept_as_told,
+        refusals_name_the_field,
+        studies_do_not_meet,
+        trials_are_listed_by_stage_and_worker,
+        a_finite_space_is_tried_to_its_end;
+    claims:
+        a_running_trial_has_one_holder,
+        heartbeats_keep_a_lease,
+        a_lost_trial_returns_to_the_queue_and_its_late_result_is_refused,
+        a_trial_lost_too_often_fails,
+        a_released_trial_returns_to_the_queue_and_is_not_lost,
+        a_clock_that_jumps_never_gives_a_trial_two_holders,
+        finished_trials_never_change,
+        tokens_never_given_are_unknown;
+    keys:
+        asking_again_with_the_same_key_gives_the_same,
+        a_restarted_worker_gets_its_own_back,
+        telling_again_with_the_same_key_is_acknowledged;
+    changes:
+        readers_follow_the_changes,
+        stale_proposals_are_dropped,
+        points_beyond_those_wanted_wait_in_the_queue,
+        threads_share_a_study,
+        a_study_goes_where_a_session_goes;
+}
+
+const LEASE: Duration = Duration::from_secs(60);
+
+fn space() -> SearchSpace {
+    SearchSpace::new([
+        Dimension::log_real("rate", 1e-5, 1.0),
+        Dimension::categorical("kind", ["a", "b"]),
+        Dimension::integer("size", 1, 9).when("kind", ["b"]),
+    ])
+    .unwrap()
+}
+
+fn settings() -> Settings {
+    Settings::new("s", space(), "random".parse().unwrap()).seed(Seed(u64::MAX)).lease(LEASE)
+}
+
+fn open(place: &Place, settings: Settings) -> Study {
+    Study::open_or_create(Arc::clone(&place.store), settings).unwrap()
+}
+
+fn one(study: &Study, worker: &str, key: &str) -> Claim {
+    let mut claims = study.ask(worker, key, 1).unwrap();
+    assert_eq!(claims.len(), 1);
+    claims.pop().unwrap()
+}
+
+fn state(study: &Study, trial: u64) -> State {
+    let filter = Filter { from: trial, limit: Some(1), ..Filter::default() };
+    study.trials(&filter).unwrap()[0].state.clone()
+}
+
+fn message<T>(result: Result<T, Error>) -> String {
+    result.err().expect("a refusal").to_string()
+}

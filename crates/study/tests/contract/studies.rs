@@ -1,0 +1,160 @@
+//! Studies and their trials: created once, opened as themselves, kept as told.
+
+use super::*;
+
+pub fn a_study_is_created_once_and_opened_only_as_itself(place: &Place) {
+    open(place, settings());
+    open(place, settings());
+    assert_eq!(place.store.studies().unwrap(), ["s"]);
+    let store = || Arc::clone(&place.store);
+    let reopened = Study::open(store(), "s").unwrap();
+    assert_eq!(reopened.settings(), &settings());
+    let other = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+    for (other, words) in [
+        (Settings { space: other, ..settings() }, "its space is"),
+        (settings().seed(Seed(4)), "its seed is 18446744073709551615, not 4"),
+        (
+            Settings { method: "sobol".parse().unwrap(), ..settings() },
+            "its method is random, not sobol",
+        ),
+        (settings().batch_size(2), "its batch size is 1, not 2"),
+        (settings().direction(Direction::Maximise), "its direction is minimise, not maximise"),
+        (settings().budget(3), "its budget is 100, not 3"),
+        (settings().retries(1), "its retry limit is 3, not 1"),
+        (settings().lease(LEASE * 2), "its lease is 60s, not 120s"),
+    ] {
+        let error = message(Study::open_or_create(store(), other));
+        assert!(error.contains("study `s` exists with other settings"), "{error}");
+        assert!(error.contains(words), "{error}");
+        assert_eq!(error.matches("its ").count() - 1, 1, "only one setting differs: {error}");
+    }
+    let both = message(Study::open_or_create(store(), settings().seed(Seed(1)).budget(1)));
+    assert!(both.contains("its seed is") && both.contains("its budget is"), "{both}");
+    let unknown = message(Study::open(store(), "t"));
+    assert!(unknown.contains("there is no study `t`"), "{unknown}");
+}
+
+pub fn what_cannot_be_run_is_not_created(place: &Place) {
+    let bad =
+        "bore++ classifier=perceptron".parse().map(|method| Settings { method, ..settings() });
+    for bad in [bad.unwrap(), settings().budget(0), settings().batch_size(0)] {
+        assert!(Study::open_or_create(Arc::clone(&place.store), bad).is_err());
+    }
+    assert!(place.store.studies().unwrap().is_empty());
+}
+
+pub fn versions_that_differ_are_refused(place: &Place) {
+    let record = Record { engine: "99.1.0".into(), ..Record::new(settings()) };
+    let created = place.store.create(&record);
+    let error = match created {
+        Ok(_) => message(Study::open_or_create(Arc::clone(&place.store), settings())),
+        Err(error) => error.to_string(),
+    };
+    assert!(error.contains("was created by engine 99.1.0"), "{error}");
+}
+
+pub fn a_budget_can_be_changed_and_ends_the_asking(place: &Place) {
+    let study = open(place, settings().budget(3).batch_size(2));
+    let claims = study.ask("w", "k1", 5).unwrap();
+    assert_eq!(claims.len(), 3);
+    assert!(study.ask("v", "k2", 1).unwrap().is_empty());
+    study.set_budget(4).unwrap();
+    // The ask that gave nothing left no trace: its key serves again.
+    assert_eq!(one(&study, "v", "k2").trial, 3);
+    assert!(study.ask("u", "k3", 1).unwrap().is_empty());
+    assert_eq!(Study::open(Arc::clone(&place.store), "s").unwrap().settings().budget, 4);
+    assert!(message(study.set_budget(0)).contains("budget is 0"));
+}
+
+pub fn every_outcome_is_kept_as_told(place: &Place) {
+    let study = open(place, settings().direction(Direction::Maximise));
+    let outcomes = [
+        Outcome::Value(f64::MIN_POSITIVE / 4.0),
+        Outcome::Value(-1.0 / 3.0),
+        Outcome::Value(f64::MIN),
+        Outcome::Value(1e17),
+        Outcome::Value(3.0),
+        Outcome::Failed("it broke: 'quotes'; DROP TABLE trials; \u{1f980}".into()),
+        Outcome::Failed(String::new()),
+        Outcome::Infeasible,
+    ];
+    let claims = study.ask("w", "k", outcomes.len() + 1).unwrap();
+    for (claim, outcome) in claims.iter().zip(&outcomes) {
+        study.tell(claim.token, outcome, "t").unwrap();
+    }
+    for (trial, outcome) in study.trials(&Filter::default()).unwrap().iter().zip(&outcomes) {
+        assert_eq!(trial.outcome(), Some(outcome));
+    }
+    // One zero, whatever its sign.
+    study.tell(claims[8].token, &Outcome::Value(-0.0), "t").unwrap();
+    let zero = study.trials(&Filter { from: 8, ..Filter::default() }).unwrap();
+    assert!(zero[0].outcome().unwrap().value().unwrap().is_sign_positive());
+    let best = study.best().unwrap().unwrap();
+    assert_eq!((best.trial, best.value), (3, 1e17));
+    assert_eq!(best.configuration, claims[3].configuration);
+}
+
+pub fn refusals_name_the_field(place: &Place) {
+    let study = open(place, settings());
+    let claim = one(&study, "w", "k");
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = message(study.tell(claim.token, &Outcome::Value(value), "t"));
+        assert!(error.contains("study `s`: trial 0 was told the value"), "{error}");
+    }
+    let long = "x".repeat(1000);
+    for (result, words) in [
+        (study.ask("", "k", 1), "worker is empty"),
+        (study.ask(&long, "k", 1), "worker is `xxx"),
+        (study.ask("w", "a\0b", 1), "client key is"),
+        (study.ask("w", "k2", 0), "number of trials asked for is 0"),
+        (study.ask("w", "k2", usize::MAX), "number of trials asked for is"),
+        (
+            study.tell(claim.token, &Outcome::Infeasible, "").map(|()| Vec::new()),
+            "client key is empty",
+        ),
+    ] {
+        let error = message(result);
+        assert!(error.contains(words), "{error}");
+    }
+    study.tell(claim.token, &Outcome::Infeasible, "t").unwrap();
+}
+
+pub fn studies_do_not_meet(place: &Place) {
+    let names = ["a", "b", "'; DROP TABLE studies; --"];
+    let studies = names.map(|name| open(place, Settings { name: name.into(), ..settings() }));
+    for study in &studies {
+        let claim = one(study, "w", "k");
+        assert_eq!((claim.trial, claim.token.fence), (0, 1));
+    }
+    studies[0].tell(Token { trial: 0, fence: 1 }, &Outcome::Value(1.0), "t").unwrap();
+    assert_eq!(studies[1].progress().unwrap().finished, 0);
+    assert_eq!(place.store.studies().unwrap(), [names[2], "a", "b"]);
+}
+
+pub fn trials_are_listed_by_stage_and_worker(place: &Place) {
+    let study = open(place, settings().batch_size(6));
+    let first = study.ask("w", "k1", 2).unwrap();
+    study.ask("v", "k2", 1).unwrap();
+    study.tell(first[0].token, &Outcome::Infeasible, "t").unwrap();
+    let ids = |filter: Filter| -> Vec<u64> {
+        study.trials(&filter).unwrap().iter().map(|trial| trial.id).collect()
+    };
+    let stage = |stage| Filter { stage: Some(stage), ..Filter::default() };
+    assert_eq!(ids(Filter::default()), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(ids(stage(Stage::Queued)), [3, 4, 5]);
+    assert_eq!(ids(stage(Stage::Running)), [1, 2]);
+    assert_eq!(ids(stage(Stage::Finished)), [0]);
+    assert_eq!(ids(Filter { worker: Some("w".into()), ..Filter::default() }), [0, 1]);
+    assert_eq!(ids(Filter { from: 2, limit: Some(2), ..Filter::default() }), [2, 3]);
+    assert_eq!(ids(Filter { from: u64::MAX, ..Filter::default() }), [0_u64; 0]);
+}
+
+pub fn a_finite_space_is_tried_to_its_end(place: &Place) {
+    let space = SearchSpace::new([Dimension::integer("n", 1, 10)]).unwrap();
+    let study = open(place, Settings { space, ..settings() }.batch_size(4).budget(10));
+    for i in 0..10 {
+        one(&study, &format!("w{i}"), &format!("k{i}"));
+    }
+    assert!(study.ask("w", "k", 1).unwrap().is_empty());
+    assert!(message(study.set_budget(11)).contains("at most 10"));
+}

@@ -1,0 +1,385 @@
+//! Random calls in random order, on every back end and on a naive model of the contract: each call gives the same
+//! answer on both, and leaves the same trials.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use wimble::prelude::{Configuration, Dimension, SearchSpace};
+use wimble_study::settings::Record;
+use wimble_study::store::{Ask, Proposal, Reply};
+use wimble_study::trial::{Change, Ended};
+use wimble_study::{
+    Clock as _, Error, Filter, ManualClock, Memory, Outcome, Settings, Sqlite, State, Store,
+    Timestamp, Token,
+};
+
+const LEASE: i64 = 10;
+const RETRIES: u32 = 1;
+const BUDGET: usize = 12;
+
+#[derive(Debug, Clone)]
+enum Call {
+    /// `spare` points more are proposed than needed.
+    Ask {
+        worker: usize,
+        key: usize,
+        wanted: usize,
+        spare: usize,
+    },
+    Heartbeat(usize),
+    Tell {
+        token: usize,
+        value: i32,
+        key: usize,
+    },
+    Release(usize),
+    Expire,
+    /// Forwards, or back.
+    Jump(i64),
+    /// The process ends, and another opens the store.
+    Restart,
+}
+
+fn calls() -> impl Strategy<Value = Vec<Call>> {
+    let ask = (0..3_usize, 0..40_usize, 1..4_usize, 0..3_usize)
+        .prop_map(|(worker, key, wanted, spare)| Call::Ask { worker, key, wanted, spare });
+    let tell = (0..30_usize, 0..2_i32, 0..2_usize).prop_map(|(token, value, key)| Call::Tell {
+        token,
+        value,
+        key,
+    });
+    let call = prop_oneof![
+        5 => ask,
+        4 => tell,
+        2 => (0..30_usize).prop_map(Call::Heartbeat),
+        1 => (0..30_usize).prop_map(Call::Release),
+        1 => Just(Call::Expire),
+        3 => (-15..15_i64).prop_map(Call::Jump),
+        1 => Just(Call::Restart),
+    ];
+    proptest::collection::vec(call, 1..60)
+}
+
+/// What a trial is, said as plainly as possible.
+#[derive(Debug, Clone, PartialEq)]
+enum Plain {
+    Queued(Option<Ended>),
+    Running { worker: usize, fence: u64, due: i64 },
+    Told { fence: u64, value: i32, key: usize },
+    LostForGood,
+}
+
+/// What a call answers.
+#[derive(Debug, Clone, PartialEq)]
+enum Said {
+    Done,
+    Claims(Vec<(Token, u32)>),
+    Ended(usize),
+    LeaseLost,
+    AlreadyTold,
+    UnknownToken,
+    KeyReused,
+}
+
+#[derive(Default)]
+struct Model {
+    now: i64,
+    fence: u64,
+    trials: Vec<(Plain, u32)>,
+    asks: BTreeMap<usize, (usize, usize, Said)>,
+    /// The trials that were told or failed, in that order.
+    finished: Vec<u64>,
+}
+
+impl Model {
+    fn expire(&mut self) -> usize {
+        let mut due: Vec<(i64, usize)> = Vec::new();
+        for (id, (plain, _)) in self.trials.iter().enumerate() {
+            if let Plain::Running { due: at, .. } = plain
+                && *at <= self.now
+            {
+                due.push((*at, id));
+            }
+        }
+        due.sort_unstable();
+        for &(_, id) in &due {
+            let (plain, lost) = &mut self.trials[id];
+            *lost += 1;
+            *plain = Plain::Queued(Some(Ended::RanOut));
+            if *lost > RETRIES {
+                *plain = Plain::LostForGood;
+                self.finished.push(id as u64);
+            }
+        }
+        due.len()
+    }
+
+    fn ask(&mut self, worker: usize, key: usize, wanted: usize, spare: usize) -> Said {
+        self.expire();
+        if let Some((by, number, said)) = self.asks.get(&key) {
+            let same = (*by, *number) == (worker, wanted);
+            return if same { said.clone() } else { Said::KeyReused };
+        }
+        let is_own =
+            |plain: &Plain| matches!(plain, Plain::Running { worker: by, .. } if *by == worker);
+        let find = |wish: &dyn Fn(&Plain) -> bool| -> Vec<usize> {
+            (0..self.trials.len()).filter(|&id| wish(&self.trials[id].0)).collect()
+        };
+        let mut chosen = find(&is_own);
+        chosen.extend(find(&|plain| matches!(plain, Plain::Queued(_))));
+        chosen.truncate(wanted);
+        if chosen.len() < wanted {
+            let new = wanted - chosen.len() + spare;
+            for _ in 0..new.min(BUDGET - self.trials.len()) {
+                chosen.push(self.trials.len());
+                self.trials.push((Plain::Queued(None), 0));
+            }
+            chosen.truncate(wanted);
+        }
+        let mut claims = Vec::new();
+        for id in chosen {
+            let (plain, lost) = &mut self.trials[id];
+            let (fence, due) = match plain {
+                Plain::Running { fence, due, .. } => (*fence, *due),
+                _ => {
+                    self.fence += 1;
+                    (self.fence, i64::MIN)
+                }
+            };
+            *plain = Plain::Running { worker, fence, due: due.max(self.now + LEASE) };
+            claims.push((Token { trial: id as u64, fence }, *lost + 1));
+        }
+        let said = Said::Claims(claims);
+        if said != Said::Claims(Vec::new()) {
+            self.asks.insert(key, (worker, wanted, said.clone()));
+        }
+        said
+    }
+
+    /// What a token is worth; `None`: it holds its trial.
+    fn refusal(&self, token: Token) -> Option<Said> {
+        if token.fence == 0 || token.fence > self.fence {
+            return Some(Said::UnknownToken);
+        }
+        match &self.trials[token.trial as usize].0 {
+            Plain::Running { fence, .. } if *fence == token.fence => None,
+            Plain::Told { fence, .. } if *fence == token.fence => Some(Said::AlreadyTold),
+            _ => Some(Said::LeaseLost),
+        }
+    }
+
+    fn heartbeat(&mut self, token: Token) -> Said {
+        self.expire();
+        if let Some(refusal) = self.refusal(token) {
+            return refusal;
+        }
+        if let (Plain::Running { due, .. }, _) = &mut self.trials[token.trial as usize] {
+            *due = (*due).max(self.now + LEASE);
+        }
+        Said::Done
+    }
+
+    fn tell(&mut self, token: Token, value: i32, key: usize) -> Said {
+        self.expire();
+        if let (Plain::Told { fence, value: told, key: by }, _) = self.trials[token.trial as usize]
+            && (fence, by) == (token.fence, key)
+        {
+            return if told == value { Said::Done } else { Said::KeyReused };
+        }
+        if let Some(refusal) = self.refusal(token) {
+            return refusal;
+        }
+        self.trials[token.trial as usize].0 = Plain::Told { fence: token.fence, value, key };
+        self.finished.push(token.trial);
+        Said::Done
+    }
+
+    fn release(&mut self, token: Token) -> Said {
+        self.expire();
+        if let Some(refusal) = self.refusal(token) {
+            return refusal;
+        }
+        self.trials[token.trial as usize].0 = Plain::Queued(Some(Ended::Released));
+        Said::Done
+    }
+}
+
+fn point(n: usize) -> Configuration {
+    [("n", n as i64)].into_iter().collect()
+}
+
+fn ask_store(store: &dyn Store, ask: &Ask<'_>, issued: usize, spare: usize) -> Result<Said, Error> {
+    let mut reply = store.ask("s", ask, None)?;
+    if let Reply::Propose { count, .. } = reply {
+        let configurations = (issued..issued + count + spare).map(point).collect();
+        reply = store.ask("s", ask, Some(&Proposal { known: issued as u64, configurations }))?;
+    }
+    let Reply::Claims(claims) = reply else { panic!("the proposal saw all trials: {reply:?}") };
+    for claim in &claims {
+        assert_eq!(claim.configuration, point(claim.trial as usize));
+    }
+    Ok(Said::Claims(claims.iter().map(|claim| (claim.token, claim.attempt)).collect()))
+}
+
+fn said(result: Result<Said, Error>) -> Said {
+    match result {
+        Ok(said) => said,
+        Err(Error::LeaseLost { .. }) => Said::LeaseLost,
+        Err(Error::AlreadyTold { .. }) => Said::AlreadyTold,
+        Err(Error::UnknownToken { .. }) => Said::UnknownToken,
+        Err(Error::KeyReused { .. }) => Said::KeyReused,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn plain(state: &State) -> Plain {
+    match state {
+        State::Queued(ended) => Plain::Queued(*ended),
+        State::Running(lease) => Plain::Running {
+            worker: lease.worker[1..].parse().unwrap(),
+            fence: lease.fence,
+            due: lease.due.0,
+        },
+        State::Finished(finish) => match (&finish.outcome, &finish.key) {
+            (Outcome::Value(value), Some(key)) => Plain::Told {
+                fence: finish.lease.fence,
+                value: *value as i32,
+                key: key[1..].parse().unwrap(),
+            },
+            _ => Plain::LostForGood,
+        },
+    }
+}
+
+/// Follows the changes like any reader.
+#[derive(Default)]
+struct Reader {
+    sequence: u64,
+    states: BTreeMap<u64, Plain>,
+    finished: Vec<u64>,
+}
+
+impl Reader {
+    fn read(&mut self, changes: &[Change]) {
+        for change in changes {
+            assert!(change.sequence() > self.sequence);
+            self.sequence = change.sequence();
+            let state = plain(&change.trial.state);
+            if matches!(state, Plain::Told { .. } | Plain::LostForGood) {
+                self.finished.push(change.trial.id);
+            }
+            self.states.insert(change.trial.id, state);
+        }
+    }
+}
+
+/// Makes all calls on both; `open` opens the store, again after each restart.
+fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dyn Store>) {
+    let mut store = open();
+    let space = SearchSpace::new([Dimension::integer("n", 0, 1_000)]).unwrap();
+    let settings = Settings::new("s", space, "random".parse().unwrap())
+        .budget(BUDGET as u64)
+        .retries(RETRIES)
+        .lease(Duration::from_millis(LEASE as u64));
+    store.create(&Record::new(settings)).unwrap();
+    let (mut model, mut reader) = (Model::default(), Reader::default());
+    let mut tokens = vec![];
+    for (step, call) in calls.iter().enumerate() {
+        // Any token ever given.
+        let pick =
+            |n: &usize| -> Option<Token> { (!tokens.is_empty()).then(|| tokens[n % tokens.len()]) };
+        let (expected, got) = match call {
+            Call::Ask { worker, key, wanted, spare } => {
+                let (name, key_name) = (format!("w{worker}"), format!("k{key}"));
+                let ask = Ask { worker: &name, key: &key_name, wanted: *wanted };
+                let issued = model.trials.len();
+                let got = ask_store(&*store, &ask, issued, *spare);
+                (model.ask(*worker, *key, *wanted, *spare), got)
+            }
+            Call::Heartbeat(n) => {
+                let Some(token) = pick(n) else { continue };
+                (model.heartbeat(token), store.heartbeat("s", token).map(|()| Said::Done))
+            }
+            Call::Tell { token, value, key } => {
+                let Some(token) = pick(token) else { continue };
+                let outcome = Outcome::Value(f64::from(*value));
+                let got = store.tell("s", token, &outcome, &format!("t{key}"));
+                (model.tell(token, *value, *key), got.map(|()| Said::Done))
+            }
+            Call::Release(n) => {
+                let Some(token) = pick(n) else { continue };
+                (model.release(token), store.release("s", token).map(|()| Said::Done))
+            }
+            Call::Expire => {
+                (Said::Ended(model.expire()), store.expire_leases("s").map(Said::Ended))
+            }
+            Call::Jump(by) => {
+                model.now += by;
+                clock.set(Timestamp(clock.now().0 + by));
+                continue;
+            }
+            Call::Restart => {
+                store = open();
+                continue;
+            }
+        };
+        assert_eq!(said(got), expected, "call {step}: {call:?}");
+        if let Said::Claims(claims) = expected {
+            tokens.extend(claims.iter().map(|&(token, _)| token));
+        }
+        let trials = store.trials("s", &Filter::default()).unwrap();
+        let stored: Vec<(Plain, u32)> = trials.iter().map(|t| (plain(&t.state), t.lost)).collect();
+        assert_eq!(stored, model.trials, "after call {step}: {call:?}");
+        if step % 3 == 0 {
+            reader.read(&store.changes_since("s", reader.sequence, usize::MAX).unwrap());
+            assert_eq!(reader.finished, model.finished);
+            assert_eq!(reader.states.len(), model.trials.len());
+        }
+    }
+    reader.read(&store.changes_since("s", reader.sequence, usize::MAX).unwrap());
+    let mut late = Reader::default();
+    late.read(&store.changes_since("s", 0, usize::MAX).unwrap());
+    assert_eq!((&late.finished, late.sequence), (&model.finished, reader.sequence));
+    assert_eq!(reader.finished, model.finished);
+    // But for heartbeats, which are no changes, what was followed is what is.
+    for (id, state) in &reader.states {
+        let stored = &model.trials[*id as usize].0;
+        let same = match (state, stored) {
+            (Plain::Running { fence, .. }, Plain::Running { fence: other, .. }) => fence == other,
+            (state, stored) => state == stored,
+        };
+        assert!(same, "trial {id} is {stored:?}, a reader has {state:?}");
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(1);
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    #[test]
+    fn memory_does_what_the_model_does(calls in calls()) {
+        let clock = ManualClock::default();
+        let calls: Vec<Call> =
+            calls.into_iter().filter(|call| !matches!(call, Call::Restart)).collect();
+        compare(&calls, &clock, &mut || Box::new(Memory::new(clock.clone())));
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn sqlite_does_what_the_model_does(calls in calls()) {
+        let (clock, folder) = (ManualClock::default(), tempfile::tempdir().unwrap());
+        let path: PathBuf = folder.path().join("studies.db");
+        compare(&calls, &clock, &mut || Box::new(Sqlite::open(&path, clock.clone()).unwrap()));
+    }
+}
