@@ -1,8 +1,49 @@
 //! A whole `ask(10)` of batch BORE with the paper's settings, at two lengths of history: its cost must stay flat.
+//!
+//! The two sessions take turns, so that a busy machine slows both alike; the least and the median time of each, their
+//! ratio, and the memory of a trial are printed.
+#![allow(clippy::print_stdout, reason = "the output is the benchmark's purpose")]
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use std::time::Instant;
+
 use wimble::prelude::*;
 use wimble::seed::uniform;
+
+const LENGTHS: [(&str, usize); 2] =
+    [("ask10_bore_svgd_6d_n2000", 2_000), ("ask10_bore_svgd_6d_n200000", 200_000)];
+const ROUNDS: usize = 100;
+
+fn main() {
+    // `cargo test --benches` and `cargo bench` both run this; only the second passes --bench.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let before = resident_bytes();
+    let mut sessions = LENGTHS.map(|(_, len)| session(len));
+    if let (Some(before), Some(after)) = (before, resident_bytes()) {
+        let trials: usize = LENGTHS.iter().map(|(_, len)| len).sum();
+        println!("memory: {} bytes a trial", (after - before) / trials);
+    }
+    // The first ask trains through the kept fits once.
+    for session in &mut sessions {
+        ask(session);
+    }
+
+    let mut seconds = [Vec::new(), Vec::new()];
+    for _ in 0..ROUNDS {
+        for (session, seconds) in sessions.iter_mut().zip(&mut seconds) {
+            seconds.push(ask(session));
+        }
+    }
+    let [short, long] = seconds.map(|mut seconds| {
+        seconds.sort_by(f64::total_cmp);
+        [seconds[0], seconds[ROUNDS / 2]]
+    });
+    for ((name, _), [least, median]) in LENGTHS.iter().zip([short, long]) {
+        println!("{name}: least {:.2} ms, median {:.2} ms", 1e3 * least, 1e3 * median);
+    }
+    println!("ratio: least {:.2}, median {:.2}", long[0] / short[0], long[1] / short[1]);
+}
 
 /// A session over six reals that has been told `len` trials.
 fn session(len: usize) -> Session {
@@ -21,27 +62,21 @@ fn session(len: usize) -> Session {
     session
 }
 
-/// One round: ask for ten and tell them.
-fn round(session: &mut Session) {
-    for trial in session.ask(10).expect("a batch") {
+/// Seconds to ask for ten trials, which are then told.
+fn ask(session: &mut Session) -> f64 {
+    let start = Instant::now();
+    let trials = session.ask(10).expect("a batch");
+    let seconds = start.elapsed().as_secs_f64();
+    for trial in trials {
         session.tell(trial.id, Outcome::Value(trial.id as f64)).expect("an outcome");
     }
+    seconds
 }
 
-fn ask(c: &mut Criterion) {
-    for (name, len) in
-        [("ask10_bore_svgd_6d_n2000", 2_000), ("ask10_bore_svgd_6d_n200000", 200_000)]
-    {
-        let mut session = session(len);
-        // The first ask trains through the kept fits once.
-        round(&mut session);
-        c.bench_function(name, |b| b.iter(|| round(&mut session)));
-    }
+/// The memory that this process holds, where the system says so.
+fn resident_bytes() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(1024 * kilobytes)
 }
-
-criterion_group! {
-    name = benches;
-    config = Criterion::default().sample_size(20);
-    targets = ask
-}
-criterion_main!(benches);

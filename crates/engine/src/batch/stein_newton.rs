@@ -372,9 +372,19 @@ fn multiply(matrix: &[f64], x: &[f64], product: &mut [f64]) {
     }
 }
 
+/// What is added to the diagonal, a part of its largest entry, until a matrix has a factor: curvatures that differ by
+/// many orders of magnitude can lose their positive definiteness to rounding, and a shorter step does no harm.
+const RIDGES: [f64; 5] = [0.0, 1e-6, 1e-4, 1e-2, 1.0];
+
 fn factor(matrix: &[f64], dim: usize) -> Result<Cholesky> {
-    Cholesky::factor(dim, |i, row| row.copy_from_slice(&matrix[i * dim..=i * dim + i]))
-        .map_err(|_| DIVERGED)
+    let most = matrix.iter().step_by(dim + 1).copied().fold(0.0, f64::max);
+    let attempt = |ridge: &f64| {
+        Cholesky::factor(dim, |i, row| {
+            row.copy_from_slice(&matrix[i * dim..=i * dim + i]);
+            row[i] += ridge * most;
+        })
+    };
+    RIDGES.iter().find_map(|ridge| attempt(ridge).ok()).ok_or(DIVERGED)
 }
 
 #[cfg(test)]
@@ -412,6 +422,14 @@ mod tests {
             }
             highest + total.ln()
         }
+    }
+
+    #[test]
+    fn a_matrix_that_rounding_made_indefinite_has_a_factor_and_one_without_numbers_has_not() {
+        // The largest entry dwarfs the first, on which the jitter of a factor goes by.
+        let indefinite = [1e-9, 1.0, 1.0, 1e8];
+        assert!(factor(&indefinite, 2).is_ok());
+        assert!(factor(&[f64::NAN, 0.0, 0.0, 1.0], 2).is_err());
     }
 
     /// A Gaussian with given axes and deviations along them.
