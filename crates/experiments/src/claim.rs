@@ -1,0 +1,341 @@
+//! What the paper says of a figure, beside what was measured.
+//!
+//! Rules, fixed beforehand:
+//! - two methods are compared on the same trials by the mean difference of a metric at the last round that all trials of
+//!   both reached; one is ahead if the 95 % bootstrap interval of that mean excludes zero;
+//! - a statement about single trials holds if it is true in nine tenths of them, and holds partly if in half.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::record::{End, Records, Trial};
+use crate::settings::{Figure, Settings, TheoryMethod};
+use crate::summary::{interval, mean};
+
+/// A claim, what was measured, and whether it holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// In the paper's sense, in our words.
+    pub paper: String,
+    /// The figures.
+    pub measured: String,
+    /// The rule's answer.
+    pub verdict: Verdict,
+}
+
+/// Whether a claim holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It does.
+    Holds,
+    /// Under a condition.
+    HoldsOnly(String),
+    /// It does not.
+    DoesNotHold,
+    /// Too little was run to say.
+    Open(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Holds => f.write_str("holds"),
+            Self::HoldsOnly(when) => write!(f, "holds only {when}"),
+            Self::DoesNotHold => f.write_str("does not hold"),
+            Self::Open(why) => write!(f, "open: {why}"),
+        }
+    }
+}
+
+/// The claims of a figure.
+pub fn claims(figure: Figure, settings: &Settings, records: &Records) -> Vec<Claim> {
+    let data = Data { records };
+    match figure {
+        Figure::Theory => theory_claims(settings, &data),
+        Figure::Global => global_claims(settings, &data),
+        Figure::Rosenbrock => rosenbrock_claims(settings, &data),
+    }
+}
+
+struct Data<'r> {
+    records: &'r Records,
+}
+
+/// How one method compares with another, lower being better.
+struct Comparison {
+    difference: f64,
+    lower: f64,
+    upper: f64,
+    trials: usize,
+    round: usize,
+}
+
+impl Comparison {
+    fn is_ahead(&self) -> bool {
+        self.trials > 1 && self.upper < 0.0
+    }
+
+    fn in_words(&self) -> String {
+        let Self { difference, lower, upper, trials, round } = self;
+        format!("{difference:+.3} [{lower:+.3}, {upper:+.3}] at round {round}, {trials} trials")
+    }
+}
+
+impl<'r> Data<'r> {
+    /// By number.
+    fn trials(&self, problem: &str, method: &str) -> BTreeMap<usize, &'r Trial> {
+        let all = self.records.trials.iter();
+        all.filter(|(key, trial)| {
+            key.problem == problem && key.method == method && trial.end.is_some()
+        })
+        .map(|(key, trial)| (key.trial, trial))
+        .collect()
+    }
+
+    /// A metric of `method` less that of `other`, trial by trial, at the last round all of them reached.
+    fn compare(
+        &self,
+        problem: &str,
+        metric: &str,
+        method: &str,
+        other: &str,
+    ) -> Option<Comparison> {
+        let (one, two) = (self.trials(problem, method), self.trials(problem, other));
+        let pairs: Vec<(&Trial, &Trial)> =
+            one.iter().filter_map(|(number, &trial)| Some((trial, *two.get(number)?))).collect();
+        let round = pairs.iter().map(|(a, b)| a.rounds.len().min(b.rounds.len())).min()?;
+        let differences: Vec<f64> = pairs
+            .iter()
+            .filter_map(|(a, b)| Some(at(a, round, metric)? - at(b, round, metric)?))
+            .collect();
+        if differences.is_empty() {
+            return None;
+        }
+        let (lower, upper) = interval(&differences);
+        let trials = differences.len();
+        Some(Comparison { difference: mean(&differences), lower, upper, trials, round })
+    }
+
+    /// In how many trials something is true, and of how many.
+    fn count(
+        &self,
+        problem: &str,
+        method: &str,
+        is_true: impl Fn(&Trial) -> bool,
+    ) -> (usize, usize) {
+        let trials = self.trials(problem, method);
+        (trials.values().filter(|trial| is_true(trial)).count(), trials.len())
+    }
+}
+
+fn at(trial: &Trial, round: usize, metric: &str) -> Option<f64> {
+    trial.rounds.get(round.checked_sub(1)?)?.metrics.get(metric).copied()
+}
+
+fn last(trial: &Trial, metric: &str) -> f64 {
+    at(trial, trial.rounds.len(), metric).unwrap_or(f64::NAN)
+}
+
+/// A statement about single trials.
+fn by_share((yes, of): (usize, usize)) -> Verdict {
+    let share = yes as f64 / of as f64;
+    match share {
+        _ if of == 0 => Verdict::Open("not run".to_owned()),
+        share if share >= 0.9 => Verdict::Holds,
+        share if share >= 0.5 => Verdict::HoldsOnly(format!("in {yes} of {of} trials")),
+        _ => Verdict::DoesNotHold,
+    }
+}
+
+/// One method is ahead of another.
+fn by_comparison(comparison: Option<&Comparison>) -> (String, Verdict) {
+    match comparison {
+        None => ("-".to_owned(), Verdict::Open("not run".to_owned())),
+        Some(comparison) => {
+            let verdict = if comparison.is_ahead() { Verdict::Holds } else { Verdict::DoesNotHold };
+            (comparison.in_words(), verdict)
+        }
+    }
+}
+
+/// A claim about several cases: it holds in all, in some that are named, or in none.
+fn over_cases(cases: &[(String, Option<Comparison>)], when: &str) -> (String, Verdict) {
+    let known: Vec<(&str, &Comparison)> =
+        cases.iter().filter_map(|(name, case)| Some((name.as_str(), case.as_ref()?))).collect();
+    let words: Vec<String> =
+        known.iter().map(|(name, case)| format!("{name}: {}", case.in_words())).collect();
+    let ahead: Vec<&str> =
+        known.iter().filter(|(_, case)| case.is_ahead()).map(|(name, _)| *name).collect();
+    let verdict = match ahead.len() {
+        _ if known.is_empty() => Verdict::Open("not run".to_owned()),
+        0 => Verdict::DoesNotHold,
+        n if n == known.len() => Verdict::Holds,
+        _ => Verdict::HoldsOnly(format!("{when} {}", ahead.join(", "))),
+    };
+    (words.join("; "), verdict)
+}
+
+fn theory_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
+    let metric = "average_regret";
+    let mut claims = Vec::new();
+    for subject in &settings.problems {
+        let problem = subject.name.as_str();
+        let stuck = data.count(problem, "bore", |trial| last(trial, "points_visited") <= 2.0);
+        claims.push(Claim {
+            paper: "BORE with the optimal least-squares classifier gets stuck at its initial point: constant \
+                    regret."
+                .to_owned(),
+            measured: format!("at most two points visited in {} of {} trials", stuck.0, stuck.1),
+            verdict: by_share(stuck),
+        });
+        let found = data.count(problem, "bore++", |trial| last(trial, "simple_regret") == 0.0);
+        let (ahead, verdict) =
+            by_comparison(data.compare(problem, metric, "bore++", "bore").as_ref());
+        claims.push(Claim {
+            paper: "BORE++ progresses towards the global optimum, where BORE does not.".to_owned(),
+            measured: format!(
+                "average regret less BORE's: {ahead}; it visited the optimum in {} of {} trials",
+                found.0, found.1
+            ),
+            verdict,
+        });
+        let rivals = settings.methods.iter().filter_map(|method| match method.theory {
+            Some(TheoryMethod::GpUcb { jitter }) => Some((method.name.as_str(), jitter)),
+            _ => None,
+        });
+        let rivals: Vec<(&str, f64)> = rivals.collect();
+        for (name, paper) in [
+            ("bore++", "BORE++ outperforms GP-UCB."),
+            ("bore++-3", "(Not in the paper: BORE++ with a fixed width of 3 outperforms GP-UCB.)"),
+        ] {
+            let cases: Vec<(String, Option<Comparison>)> = rivals
+                .iter()
+                .map(|(rival, jitter)| {
+                    (format!("{jitter:e}"), data.compare(problem, metric, name, rival))
+                })
+                .collect();
+            let (measured, verdict) = over_cases(&cases, "with the norm of f under jitter");
+            claims.push(Claim {
+                paper: paper.to_owned(),
+                measured: format!("average regret less GP-UCB's, by jitter in (D.5): {measured}"),
+                verdict,
+            });
+        }
+        for (method, theorem) in [("bore", "Theorem 2"), ("bore++", "Theorem 3")] {
+            let inside = |metric: &'static str| {
+                data.count(problem, method, |trial| {
+                    trial.rounds.iter().all(|round| {
+                        let (regret, bound) =
+                            (round.metrics.get("cumulative_regret"), round.metrics.get(metric));
+                        matches!((regret, bound), (Some(regret), Some(bound)) if regret <= bound)
+                    })
+                })
+            };
+            let (printed, tight) = (inside("bound_printed"), inside("bound_tight"));
+            let trials = data.trials(problem, method);
+            let ratios: Vec<f64> = trials
+                .values()
+                .map(|trial| last(trial, "cumulative_regret") / last(trial, "bound_tight"))
+                .collect();
+            let ratio = if ratios.is_empty() { f64::NAN } else { mean(&ratios) };
+            claims.push(Claim {
+                paper: format!("{theorem}: cumulative regret stays below its bound with probability 0.9."),
+                measured: format!(
+                    "all rounds inside in {} of {} runs (printed), {} of {} (tight); the regret is {ratio:.1e} \
+                     of the tight bound at the end, on average",
+                    printed.0, printed.1, tight.0, tight.1
+                ),
+                verdict: by_share((printed.0.min(tight.0), printed.1)),
+            });
+        }
+    }
+    claims
+}
+
+fn global_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for (method, title) in [("batch-bore", "logit"), ("batch-bore-log", "log-probability")] {
+        let (mut ahead, mut of, mut words) = (0, 0, Vec::new());
+        for subject in &settings.problems {
+            let compare = |other| data.compare(&subject.name, "simple_regret", method, other);
+            let (Some(lp), Some(q)) = (compare("lp-ei"), compare("q-ei")) else { continue };
+            of += 1;
+            let wins = lp.difference < 0.0 && q.difference < 0.0;
+            ahead += usize::from(wins);
+            words.push(format!(
+                "{}: {} (against LP-EI {:+.2e}, q-EI {:+.2e})",
+                subject.name,
+                if wins { "ahead" } else { "not ahead" },
+                lp.difference,
+                q.difference
+            ));
+        }
+        let verdict = match ahead {
+            _ if of == 0 => Verdict::Open("not run".to_owned()),
+            ahead if 2 * ahead > of => Verdict::Holds,
+            0 => Verdict::DoesNotHold,
+            ahead => Verdict::HoldsOnly(format!("on {ahead} of {of} problems")),
+        };
+        claims.push(Claim {
+            paper: format!("Batch BORE ({title}) outperforms its baselines on most problems."),
+            measured: format!(
+                "mean simple regret below that of LP-EI and of q-EI, at the last round both reached, on {ahead} \
+                 of {of} problems: {}",
+                words.join("; ")
+            ),
+            verdict,
+        });
+    }
+    let lp: Vec<&Trial> = data
+        .records
+        .trials
+        .iter()
+        .filter(|(key, trial)| key.method == "lp-ei" && trial.end.is_some())
+        .map(|(_, trial)| trial)
+        .collect();
+    let aborted = lp.iter().filter(|trial| trial.end == Some(End::Aborted)).count();
+    claims.push(Claim {
+        paper: "In some cases LP-EI becomes computationally infeasible and has to be aborted."
+            .to_owned(),
+        measured: format!("{aborted} of {} trials of LP-EI reached their time limit", lp.len()),
+        verdict: match aborted {
+            _ if lp.is_empty() => Verdict::Open("not run".to_owned()),
+            0 => Verdict::DoesNotHold,
+            _ => Verdict::Holds,
+        },
+    });
+    claims
+}
+
+fn rosenbrock_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
+    let compare = |name: &str| {
+        let case = data.compare(name, "cumulative_regret", "batch-bore++", "batch-bore");
+        (name.to_owned(), case)
+    };
+    let cases: Vec<(String, Option<Comparison>)> =
+        settings.problems.iter().map(|subject| compare(&subject.name)).collect();
+    let (measured, _) = over_cases(&cases, "on");
+    let (low, high): (Vec<_>, Vec<_>) =
+        cases.into_iter().partition(|(name, _)| name == "rosenbrock-3");
+    let (_, in_three) = over_cases(&low, "on");
+    let known: Vec<&Comparison> = high.iter().filter_map(|(_, case)| case.as_ref()).collect();
+    let fading = match known.last() {
+        None => Verdict::Open("not run".to_owned()),
+        Some(highest) if highest.is_ahead() => Verdict::DoesNotHold,
+        Some(_) => Verdict::Holds,
+    };
+    vec![
+        Claim {
+            paper: "Batch BORE++ has a clear advantage over batch BORE in low dimensions (3)."
+                .to_owned(),
+            measured: format!("cumulative regret less batch BORE's: {measured}"),
+            verdict: in_three,
+        },
+        Claim {
+            paper: "The gain becomes less obvious at higher dimensions and is lost in the end (5)."
+                .to_owned(),
+            measured: "as above, in 5 dimensions: batch BORE++ is not ahead".to_owned(),
+            verdict: fading,
+        },
+    ]
+}
