@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kuva::backend::svg::SvgBackend;
-use kuva::plot::LinePlot;
+use kuva::plot::{BandPlot, LinePlot};
 use kuva::render::figure::Figure as Grid;
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
@@ -24,6 +24,8 @@ const COLOURS: [&str; 7] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
 /// Pixels of the PNG a unit of the SVG: sharp on dense screens.
 const SCALE: f32 = 2.0;
+/// Faint enough for seven bands on top of each other.
+const BAND_OPACITY: f64 = 0.15;
 /// Lowest drawn value on a log axis, as a part of the panel's largest.
 const FLOOR: f64 = 1e-12;
 
@@ -57,27 +59,26 @@ fn svg(figure: Figure, settings: &Settings, rows: &[Row]) -> String {
         } else {
             f64::NEG_INFINITY
         };
-        let plots: Vec<Plot> = series
-            .iter()
-            .map(|(index, rows)| {
-                let of = |value: fn(&Row) -> f64| -> Vec<f64> {
-                    rows.iter().map(|row| value(row).max(floor)).collect()
-                };
-                let points: Vec<(f64, f64)> = rows
-                    .iter()
-                    .zip(of(|row| row.mean))
-                    .map(|(row, mean)| (row.round as f64, mean))
-                    .collect();
-                // The colour first: the band takes that of the line.
-                LinePlot::new()
-                    .with_data(points)
-                    .with_color(COLOURS[index % COLOURS.len()])
-                    .with_stroke_width(2.0)
-                    .with_legend(settings.methods[*index].title.clone())
-                    .with_band(of(|row| row.lower95), of(|row| row.upper95))
-                    .into()
-            })
-            .collect();
+        let of = |rows: &[&Row], value: fn(&Row) -> f64| -> Vec<f64> {
+            rows.iter().map(|row| value(row).max(floor)).collect()
+        };
+        let rounds = |rows: &[&Row]| rows.iter().map(|row| row.round as f64).collect::<Vec<_>>();
+        let colour = |index: usize| COLOURS[index % COLOURS.len()];
+        // All bands first: none may cover another method's line.
+        let bands = series.iter().map(|(index, rows)| {
+            let (lower, upper) = (of(rows, |row| row.lower95), of(rows, |row| row.upper95));
+            let band = BandPlot::new(rounds(rows), lower, upper);
+            Plot::from(band.with_color(colour(*index)).with_opacity(BAND_OPACITY))
+        });
+        let lines = series.iter().map(|(index, rows)| {
+            let line = LinePlot::new()
+                .with_data(rounds(rows).into_iter().zip(of(rows, |row| row.mean)))
+                .with_color(colour(*index))
+                .with_stroke_width(2.0)
+                .with_legend(settings.methods[*index].title.clone());
+            Plot::from(line)
+        });
+        let plots: Vec<Plot> = bands.chain(lines).collect();
         let title = subject.title.clone().unwrap_or_else(|| {
             wimble_problems::problem(&subject.name)
                 .map_or(subject.name.clone(), |problem| problem.title())
