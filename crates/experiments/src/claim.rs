@@ -3,6 +3,7 @@
 //! Rules, fixed beforehand:
 //! - two methods are compared on the same trials by the mean difference of a metric at the last round that all trials of
 //!   both reached; one is ahead if the 95 % bootstrap interval of that mean excludes zero;
+//! - a comparison of fewer than five trials, or at less than half of the figure's rounds, decides nothing;
 //! - a statement about single trials holds if it is true in nine tenths of them, and holds partly if in half.
 
 use std::collections::BTreeMap;
@@ -57,6 +58,9 @@ pub fn claims(figure: Figure, settings: &Settings, records: &Records) -> Vec<Cla
     }
 }
 
+/// Fewer trials decide no comparison: a bootstrap interval of them is far too narrow.
+const FEWEST_TRIALS: usize = 5;
+
 struct Data<'r> {
     records: &'r Records,
 }
@@ -72,12 +76,27 @@ struct Comparison {
 
 impl Comparison {
     fn is_ahead(&self) -> bool {
-        self.trials > 1 && self.upper < 0.0
+        self.upper < 0.0
+    }
+
+    /// Why this decides nothing, if it does not.
+    fn too_little(&self, settings: &Settings) -> Option<String> {
+        let Self { trials, round, .. } = self;
+        match () {
+            () if *trials < FEWEST_TRIALS => {
+                Some(format!("{trials} trials are too few, {FEWEST_TRIALS} the least"))
+            }
+            () if 2 * round < settings.rounds => {
+                Some(format!("compared at round {round} of {}", settings.rounds))
+            }
+            () => None,
+        }
     }
 
     fn in_words(&self) -> String {
-        let Self { difference, lower, upper, trials, round } = self;
-        format!("{difference:+.3} [{lower:+.3}, {upper:+.3}] at round {round}, {trials} trials")
+        let Self { trials, round, .. } = self;
+        let [difference, lower, upper] = [self.difference, self.lower, self.upper].map(signed);
+        format!("{difference} [{lower}, {upper}] at round {round}, {trials} trials")
     }
 }
 
@@ -147,32 +166,36 @@ fn by_share((yes, of): (usize, usize)) -> Verdict {
     }
 }
 
-/// One method is ahead of another.
-fn by_comparison(comparison: Option<&Comparison>) -> (String, Verdict) {
-    match comparison {
-        None => ("-".to_owned(), Verdict::Open("not run".to_owned())),
-        Some(comparison) => {
-            let verdict = if comparison.is_ahead() { Verdict::Holds } else { Verdict::DoesNotHold };
-            (comparison.in_words(), verdict)
-        }
-    }
-}
-
 /// A claim about several cases: it holds in all, in some that are named, or in none.
-fn over_cases(cases: &[(String, Option<Comparison>)], when: &str) -> (String, Verdict) {
+fn over_cases(
+    settings: &Settings,
+    cases: &[(String, Option<Comparison>)],
+    when: &str,
+) -> (String, Verdict) {
     let known: Vec<(&str, &Comparison)> =
         cases.iter().filter_map(|(name, case)| Some((name.as_str(), case.as_ref()?))).collect();
     let words: Vec<String> =
         known.iter().map(|(name, case)| format!("{name}: {}", case.in_words())).collect();
     let ahead: Vec<&str> =
         known.iter().filter(|(_, case)| case.is_ahead()).map(|(name, _)| *name).collect();
-    let verdict = match ahead.len() {
+    let too_little = known.iter().find_map(|(_, case)| case.too_little(settings));
+    let verdict = match (too_little, ahead.len()) {
         _ if known.is_empty() => Verdict::Open("not run".to_owned()),
-        0 => Verdict::DoesNotHold,
-        n if n == known.len() => Verdict::Holds,
+        (Some(why), _) => Verdict::Open(why),
+        (None, 0) => Verdict::DoesNotHold,
+        (None, n) if n == known.len() => Verdict::Holds,
         _ => Verdict::HoldsOnly(format!("{when} {}", ahead.join(", "))),
     };
     (words.join("; "), verdict)
+}
+
+/// A difference with its sign, three digits.
+fn signed(value: f64) -> String {
+    if value == 0.0 || (1e-2..1e4).contains(&value.abs()) {
+        format!("{value:+.3}")
+    } else {
+        format!("{value:+.2e}")
+    }
 }
 
 fn theory_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
@@ -205,11 +228,11 @@ fn theory_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
             ),
             verdict: by_share(progress),
         });
-        let (ahead, verdict) =
-            by_comparison(data.compare(problem, metric, "bore++", "bore").as_ref());
+        let case = [("BORE".to_owned(), data.compare(problem, metric, "bore++", "bore"))];
+        let (measured, verdict) = over_cases(settings, &case, "against");
         claims.push(Claim {
             paper: "BORE++ has less regret than BORE.".to_owned(),
-            measured: format!("average regret less BORE's: {ahead}"),
+            measured: format!("average regret less that of {measured}"),
             verdict,
         });
         let rivals = settings.methods.iter().filter_map(|method| match method.theory {
@@ -227,7 +250,8 @@ fn theory_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
                     (format!("{jitter:e}"), data.compare(problem, metric, name, rival))
                 })
                 .collect();
-            let (measured, verdict) = over_cases(&cases, "with the norm of f under jitter");
+            let (measured, verdict) =
+                over_cases(settings, &cases, "with the norm of f under jitter");
             claims.push(Claim {
                 paper: paper.to_owned(),
                 measured: format!("average regret less GP-UCB's, by jitter in (D.5): {measured}"),
@@ -272,19 +296,23 @@ fn global_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
         for subject in &settings.problems {
             let compare = |other| data.compare(&subject.name, "simple_regret", method, other);
             let (Some(lp), Some(q)) = (compare("lp-ei"), compare("q-ei")) else { continue };
+            if let Some(why) = lp.too_little(settings).or(q.too_little(settings)) {
+                words.push(format!("{}: open ({why})", subject.name));
+                continue;
+            }
             of += 1;
             let wins = lp.difference < 0.0 && q.difference < 0.0;
             ahead += usize::from(wins);
             words.push(format!(
-                "{}: {} (against LP-EI {:+.2e}, q-EI {:+.2e})",
+                "{}: {} (against LP-EI {}, q-EI {})",
                 subject.name,
                 if wins { "ahead" } else { "not ahead" },
-                lp.difference,
-                q.difference
+                signed(lp.difference),
+                signed(q.difference)
             ));
         }
         let verdict = match ahead {
-            _ if of == 0 => Verdict::Open("not run".to_owned()),
+            _ if of == 0 => Verdict::Open("no problem can be compared".to_owned()),
             ahead if 2 * ahead > of => Verdict::Holds,
             0 => Verdict::DoesNotHold,
             ahead => Verdict::HoldsOnly(format!("on {ahead} of {of} problems")),
@@ -327,15 +355,18 @@ fn rosenbrock_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
     };
     let cases: Vec<(String, Option<Comparison>)> =
         settings.problems.iter().map(|subject| compare(&subject.name)).collect();
-    let (measured, _) = over_cases(&cases, "on");
-    let (low, high): (Vec<_>, Vec<_>) =
-        cases.into_iter().partition(|(name, _)| name == "rosenbrock-3");
-    let (_, in_three) = over_cases(&low, "on");
-    let known: Vec<&Comparison> = high.iter().filter_map(|(_, case)| case.as_ref()).collect();
-    let fading = match known.last() {
-        None => Verdict::Open("not run".to_owned()),
-        Some(highest) if highest.is_ahead() => Verdict::DoesNotHold,
-        Some(_) => Verdict::Holds,
+    let (measured, everywhere) = over_cases(settings, &cases, "on");
+    let named = |name: &str| cases.iter().find(|(case, _)| case == name);
+    let in_three = named("rosenbrock-3").map_or_else(
+        || Verdict::Open("not run".to_owned()),
+        |case| over_cases(settings, std::slice::from_ref(case), "on").1,
+    );
+    let ahead = |name| named(name).and_then(|(_, case)| Some(case.as_ref()?.is_ahead()));
+    let fading = match (everywhere, ahead("rosenbrock-3"), ahead("rosenbrock-5")) {
+        (Verdict::Open(why), ..) => Verdict::Open(why),
+        (_, Some(true), Some(false)) => Verdict::Holds,
+        (_, Some(_), Some(_)) => Verdict::DoesNotHold,
+        _ => Verdict::Open("not run".to_owned()),
     };
     vec![
         Claim {
@@ -347,7 +378,8 @@ fn rosenbrock_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
         Claim {
             paper: "The gain becomes less obvious at higher dimensions and is lost in the end (5)."
                 .to_owned(),
-            measured: "as above, in 5 dimensions: batch BORE++ is not ahead".to_owned(),
+            measured: "as above; it holds if batch BORE++ is ahead in 3 dimensions and not in 5"
+                .to_owned(),
             verdict: fading,
         },
     ]

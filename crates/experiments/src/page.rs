@@ -33,6 +33,13 @@ pub fn page(
         settings.title.to_lowercase()
     );
 
+    if trials < settings.trials || rounds < settings.rounds {
+        let _ = write!(
+            text,
+            "**A shortened run, not for conclusions:** {trials} of {} trials, {rounds} of {} rounds.\n\n",
+            settings.trials, settings.rounds
+        );
+    }
     let _ = write!(
         text,
         "## At the end\n\n| problem | method | trials | round | mean {metric} | 95 % | median |\n|---|---|---|---|---|---|---|\n"
@@ -61,7 +68,7 @@ pub fn page(
         let _ = writeln!(text, "| {} | {} | **{}** |", claim.paper, claim.measured, claim.verdict);
     }
     text += "\nTwo methods are compared on the same trials, by the mean difference at the last round that all their trials \
-             reached; one is ahead if the 95 % bootstrap interval excludes zero. A statement about single trials holds if \
+             reached; one is ahead if the 95 % bootstrap interval excludes zero; fewer than five trials, or less than half of the rounds, decide nothing. A statement about single trials holds if \
              it is true in nine tenths of them, and holds partly if in half.";
     if figure == Figure::Global {
         text +=
@@ -76,7 +83,7 @@ pub fn page(
         text,
         "## How it was run\n\n```sh\nwimble paper {name} --trials {trials} --rounds {rounds} --seed {seed}\n```\n\n\
          {ended} trials ended, {aborted} of them at their time limit; {} begun and not ended; {} lines of records could \
-         not be read. {seconds:.0} seconds of one core in all.\n",
+         not be read. The trials took {seconds:.0} seconds by the clock, added up.\n",
         records.trials.len() - ended,
         records.corrupt_lines
     );
