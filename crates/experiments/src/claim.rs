@@ -82,15 +82,11 @@ impl Comparison {
     /// Why this decides nothing, if it does not.
     fn too_little(&self, settings: &Settings) -> Option<String> {
         let Self { trials, round, .. } = self;
-        match () {
-            () if *trials < FEWEST_TRIALS => {
-                Some(format!("{trials} trials are too few, {FEWEST_TRIALS} the least"))
-            }
-            () if 2 * round < settings.rounds => {
-                Some(format!("compared at round {round} of {}", settings.rounds))
-            }
-            () => None,
+        if *trials < FEWEST_TRIALS {
+            return Some(format!("{trials} trials are too few, {FEWEST_TRIALS} the least"));
         }
+        let early = 2 * round < settings.rounds;
+        early.then(|| format!("compared at round {round} of {}", settings.rounds))
     }
 
     fn in_words(&self) -> String {

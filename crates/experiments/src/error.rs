@@ -73,6 +73,18 @@ pub enum Error {
     /// A figure could not be drawn.
     #[error("the figure could not be drawn: {0}")]
     Drawing(String),
+    /// A trial could not be run; the others keep their records.
+    #[error("trial {trial} of {method} on {problem}: {source}")]
+    Trial {
+        /// The problem's name.
+        problem: String,
+        /// The method's name.
+        method: String,
+        /// Its number.
+        trial: usize,
+        /// Why.
+        source: Box<Error>,
+    },
     /// From the engine.
     #[error(transparent)]
     Engine(#[from] wimble::Error),

@@ -78,7 +78,9 @@ impl Plan {
                     Err(error) => {
                         stopped.store(true, Ordering::Relaxed);
                         if let Ok(mut first) = failure.lock() {
-                            first.get_or_insert(error);
+                            let Key { problem, method, trial, .. } = task.start.key.clone();
+                            let source = Box::new(error);
+                            first.get_or_insert(Error::Trial { problem, method, trial, source });
                         }
                     }
                 }

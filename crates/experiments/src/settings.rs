@@ -244,11 +244,6 @@ impl Settings {
         keep("problem", &mut self.problems, &changes.problems, |problem| &problem.name)?;
         Ok(self)
     }
-
-    /// Whether a time limit says when a trial ends: its records then depend on the machine.
-    pub fn is_timed(&self) -> bool {
-        self.methods.iter().any(|method| method.time_limit.is_some())
-    }
 }
 
 impl Method {
