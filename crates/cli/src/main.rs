@@ -3,6 +3,7 @@
 mod method;
 mod methods;
 mod minimize;
+mod paper;
 mod problems;
 
 use std::process::ExitCode;
@@ -24,6 +25,8 @@ enum Command {
     Minimize(minimize::Arguments),
     /// List the methods, classifiers and batch rules
     Methods(methods::Arguments),
+    /// Run the paper's experiments and draw its figures
+    Paper(paper::Arguments),
     /// List the built-in test problems
     Problems(problems::Arguments),
 }
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Minimize(arguments) => minimize::run(&arguments),
         Command::Methods(arguments) => methods::run(&arguments),
+        Command::Paper(arguments) => paper::run(&arguments),
         Command::Problems(arguments) => problems::run(&arguments),
     };
     match done {

@@ -116,3 +116,13 @@ fn mistakes_are_answered_with_the_value_and_the_fix() {
     insta::assert_snapshot!(refused(&["minimize", "branin", "--batch-size", "0"]));
     insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bor+"]));
 }
+
+#[test]
+fn the_paper_s_commands_say_what_is_missing_and_what_is_meant() {
+    let fig3 = refused(&["paper", "fig3"]);
+    assert!(fig3.starts_with("exit 1\nerror: fig3 is not there yet"), "{fig3}");
+    let method = refused(&["paper", "fig1", "--methods", "boer"]);
+    assert!(method.contains("the nearest is `bore`"), "{method}");
+    let problem = refused(&["paper", "fig2", "--problems", "brannin"]);
+    assert!(problem.contains("the nearest is `branin`"), "{problem}");
+}

@@ -108,7 +108,7 @@ pub fn threads_share_a_study(place: &Place) {
 }
 
 pub fn a_study_goes_where_a_session_goes(place: &Place) {
-    let method: wimble::strategy::Spec =
+    let method: Spec =
         "bore classifier=perceptron classifier.hidden=[8] initial=6".parse().unwrap();
     let settings = Settings { method: method.clone(), ..settings() }.batch_size(4);
     let mut session =

@@ -1,0 +1,131 @@
+//! What can go wrong, with the value and what is allowed.
+
+use std::path::{Path, PathBuf};
+
+/// Why an experiment could not be run, summarised or drawn.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A figure, method or problem that does not exist.
+    #[error("no {what} is called `{given}`; the nearest is `{nearest}`. There are {legal}")]
+    Unknown {
+        /// Figure, method or problem.
+        what: &'static str,
+        /// The name given.
+        given: String,
+        /// The nearest name.
+        nearest: String,
+        /// All names.
+        legal: String,
+    },
+    /// Figure 3.
+    #[error("fig3 is not there yet: its real data are not part of this version; there are {0}")]
+    NotYet(String),
+    /// A number out of range.
+    #[error("{field} is {value}, but must be {allowed}")]
+    Invalid {
+        /// Which one.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What would be right.
+        allowed: &'static str,
+    },
+    /// Records of the same trial under other settings.
+    #[error(
+        "{path} holds a trial of other settings ({there}; asked for: {asked}); \
+         give another folder with --out, or remove the old records"
+    )]
+    OtherSettings {
+        /// The file.
+        path: PathBuf,
+        /// Its settings.
+        there: String,
+        /// Those asked for.
+        asked: String,
+    },
+    /// No records, or no summary.
+    #[error("{path} has {missing}; {remedy}")]
+    Nothing {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What is missing.
+        missing: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A settings file or summary that cannot be read.
+    #[error("{path}: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A figure could not be drawn.
+    #[error("the figure could not be drawn: {0}")]
+    Drawing(String),
+    /// A trial could not be run; the others keep their records.
+    #[error("trial {trial} of {method} on {problem}: {source}")]
+    Trial {
+        /// The problem's name.
+        problem: String,
+        /// The method's name.
+        method: String,
+        /// Its number.
+        trial: usize,
+        /// Why.
+        source: Box<Error>,
+    },
+    /// From the engine.
+    #[error(transparent)]
+    Engine(#[from] wimble::Error),
+    /// From the problems.
+    #[error(transparent)]
+    Problem(#[from] wimble_problems::UnknownProblem),
+}
+
+/// The crate's result.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of the file system, with its path.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        |source| Self::File { path: path.to_owned(), source }
+    }
+
+    /// The name that was not found, with the nearest of those there are.
+    pub(crate) fn unknown(what: &'static str, given: &str, legal: &[&str]) -> Self {
+        let nearest = legal.iter().min_by_key(|name| edits(given, name)).copied();
+        Self::Unknown {
+            what,
+            given: given.to_owned(),
+            nearest: nearest.unwrap_or_default().to_owned(),
+            legal: legal.join(", "),
+        }
+    }
+}
+
+/// The least number of letters to insert, delete or replace that turns one word into the other (Levenshtein).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

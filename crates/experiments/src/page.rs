@@ -1,0 +1,120 @@
+//! A figure's results as a page in markdown: the picture, the table, the paper's claims, the time, the command.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::claim::claims;
+use crate::record::{self, End, Records};
+use crate::settings::{Figure, Settings};
+use crate::summary::Row;
+
+/// The page.
+pub fn page(
+    dir: &Path,
+    figure: Figure,
+    settings: &Settings,
+    records: &Records,
+    rows: &[Row],
+) -> String {
+    let name = figure.name();
+    let mut text = String::new();
+    let trials = records.trials.keys().map(|key| key.trial + 1).max().unwrap_or(0);
+    let rounds = records.trials.values().map(|trial| trial.start.rounds).max().unwrap_or(0);
+    let seeds: std::collections::BTreeSet<u64> =
+        records.trials.values().map(|trial| trial.start.seed).collect();
+    let seed = seeds.iter().next().copied().unwrap_or(0);
+    let metric = settings.metric.replace('_', " ");
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "# {}: {}\n\n![{metric} by round]({name}.svg)\n\nMean {metric} of {trials} trials; bands are 95 % percentile \
+         bootstrap intervals of the mean. All rounds are in [summary.csv](summary.csv).\n\n",
+        figure.title(),
+        settings.title.to_lowercase()
+    );
+
+    if trials < settings.trials || rounds < settings.rounds {
+        let _ = write!(
+            text,
+            "**A shortened run, not for conclusions:** {trials} of {} trials, {rounds} of {} rounds.\n\n",
+            settings.trials, settings.rounds
+        );
+    }
+    let _ = write!(
+        text,
+        "## At the end\n\n| problem | method | trials | round | mean {metric} | 95 % | median |\n|---|---|---|---|---|---|---|\n"
+    );
+    for subject in &settings.problems {
+        for method in &settings.methods {
+            let series = whole(rows, figure, &subject.name, &method.name, &settings.metric);
+            let Some(row) = series.last() else { continue };
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} to {} | {} |",
+                subject.name,
+                method.title,
+                row.trials,
+                row.round,
+                short(row.mean),
+                short(row.lower95),
+                short(row.upper95),
+                short(row.median)
+            );
+        }
+    }
+
+    text += "\n## The paper's claims\n\n| the paper | measured | verdict |\n|---|---|---|\n";
+    for claim in claims(figure, settings, records) {
+        let _ = writeln!(text, "| {} | {} | **{}** |", claim.paper, claim.measured, claim.verdict);
+    }
+    text += "\nTwo methods are compared on the same trials, by the mean difference at the last round that all their trials \
+             reached; one is ahead if the 95 % bootstrap interval excludes zero; fewer than five trials, or less than half of the rounds, decide nothing. A statement about single trials holds if \
+             it is true in nine tenths of them, and holds partly if in half.";
+    if figure == Figure::Global {
+        text +=
+            " On this page, ahead means a lower mean; \"most\" is more than half of the problems.";
+    }
+    text += "\n\n";
+
+    let ended = records.ended();
+    let aborted = records.trials.values().filter(|trial| trial.end == Some(End::Aborted)).count();
+    let seconds: f64 = records.trials.keys().filter_map(|key| record::seconds(dir, key)).sum();
+    let _ = write!(
+        text,
+        "## How it was run\n\n```sh\nwimble paper {name} --trials {trials} --rounds {rounds} --seed {seed}\n```\n\n\
+         {ended} trials ended, {aborted} of them at their time limit; {} begun and not ended; {} lines of records could \
+         not be read. The trials took {seconds:.0} seconds by the clock, added up.\n",
+        records.trials.len() - ended,
+        records.corrupt_lines
+    );
+    text
+}
+
+/// The rows of a series, as far as all its trials got, in the order of the rounds.
+pub(crate) fn whole<'r>(
+    rows: &'r [Row],
+    figure: Figure,
+    problem: &str,
+    method: &str,
+    metric: &str,
+) -> Vec<&'r Row> {
+    let series = rows.iter().filter(|row| {
+        row.figure == figure.name()
+            && row.problem == problem
+            && row.method == method
+            && row.metric == metric
+    });
+    let mut series: Vec<&Row> = series.collect();
+    series.sort_by_key(|row| row.round);
+    let trials = series.first().map_or(0, |row| row.trials);
+    series.into_iter().take_while(|row| row.trials == trials).collect()
+}
+
+/// Three digits.
+fn short(value: f64) -> String {
+    if value == 0.0 || (1e-2..1e4).contains(&value.abs()) {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.2e}")
+    }
+}

@@ -1,0 +1,184 @@
+//! Runs what is not recorded yet, on any number of threads.
+//!
+//! A trial depends on its seed alone and has a file of its own, so that records do not depend on the number of threads;
+//! only where a time limit ends a trial does the machine matter.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use wimble::seed::Seed;
+
+use crate::error::{Error, Result};
+use crate::record::{self, End, Key, Round, Start, Writer};
+use crate::settings::{Figure, Method, Settings, Subject};
+use crate::{benchmark, theory};
+
+/// How a figure is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The figure.
+    pub figure: Figure,
+    /// Its settings.
+    pub settings: Settings,
+    /// The seed; trial i of every method has the same instance, initial points and noise.
+    pub seed: u64,
+    /// Threads.
+    pub jobs: usize,
+}
+
+/// What a run did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Done {
+    /// Trials computed now.
+    pub computed: usize,
+    /// Trials that were there already.
+    pub found: usize,
+    /// Lines of records that could not be read.
+    pub corrupt_lines: usize,
+}
+
+/// One trial to compute.
+struct Task<'s> {
+    start: Start,
+    method: &'s Method,
+    subject: &'s Subject,
+}
+
+/// Receives the rounds of a trial; says whether to go on.
+pub(crate) type Sink<'w> = dyn FnMut(Round, f64) -> Result<bool> + 'w;
+
+impl Plan {
+    /// How many trials the figure has.
+    pub fn trials(&self) -> usize {
+        self.settings.methods.len() * self.settings.problems.len() * self.settings.trials
+    }
+
+    /// Runs every trial that has not ended yet; `progress` is told how many have.
+    pub fn run(&self, dir: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<Done> {
+        if self.jobs == 0 {
+            return Err(Error::Invalid {
+                field: "jobs",
+                value: "0".to_owned(),
+                allowed: "at least 1",
+            });
+        }
+        let mut done = Done::default();
+        let tasks = self.open_tasks(dir, &mut done)?;
+        progress(done.found);
+        let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(done.found));
+        let stopped = AtomicBool::new(false);
+        let failure = Mutex::new(None);
+        let work = || {
+            while !stopped.load(Ordering::Relaxed) {
+                let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                match self.compute(dir, task) {
+                    Ok(()) => progress(ended.fetch_add(1, Ordering::Relaxed) + 1),
+                    Err(error) => {
+                        stopped.store(true, Ordering::Relaxed);
+                        if let Ok(mut first) = failure.lock() {
+                            let Key { problem, method, trial, .. } = task.start.key.clone();
+                            let source = Box::new(error);
+                            first.get_or_insert(Error::Trial { problem, method, trial, source });
+                        }
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.min(tasks.len()) {
+                scope.spawn(work);
+            }
+        });
+        match failure.into_inner() {
+            Ok(Some(error)) => Err(error),
+            _ => Ok(Done { computed: tasks.len(), ..done }),
+        }
+    }
+
+    /// The trials without an end, those of the same number side by side: a run that is stopped has whole comparisons.
+    fn open_tasks(&self, dir: &Path, done: &mut Done) -> Result<Vec<Task<'_>>> {
+        let mut tasks = Vec::new();
+        for trial in 0..self.settings.trials {
+            for subject in &self.settings.problems {
+                for method in &self.settings.methods {
+                    let key = Key {
+                        figure: self.figure.name().to_owned(),
+                        problem: subject.name.clone(),
+                        method: method.name.clone(),
+                        trial,
+                    };
+                    let start = Start {
+                        seed: self.seed,
+                        rounds: self.settings.rounds,
+                        settings: self.identity(method, subject)?,
+                        key,
+                    };
+                    let path = record::path(dir, &start.key);
+                    let (there, corrupt) = record::read(&path)?;
+                    done.corrupt_lines += corrupt;
+                    match there {
+                        Some(there) if there.start != start => {
+                            return Err(Error::OtherSettings {
+                                path,
+                                there: in_words(&there.start),
+                                asked: in_words(&start),
+                            });
+                        }
+                        Some(there) if there.end.is_some() => done.found += 1,
+                        _ => tasks.push(Task { start, method, subject }),
+                    }
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// All that decides a trial's records besides seed and rounds, in words.
+    fn identity(&self, method: &Method, subject: &Subject) -> Result<String> {
+        let Settings { batch_size, initial, noise_variance, theory, .. } = &self.settings;
+        let mut words = format!(
+            "{}; batches of {batch_size}, {initial} initial, noise variance {noise_variance}",
+            method.identity(subject)?
+        );
+        if let Some(theory) = theory {
+            words += &format!("; {theory:?}");
+        }
+        if let Some(limit) = method.time_limit {
+            words += &format!("; at most {limit} s");
+        }
+        Ok(words)
+    }
+
+    fn compute(&self, dir: &Path, task: &Task<'_>) -> Result<()> {
+        let before = Instant::now();
+        let Task { start, method, subject } = task;
+        let mut writer = Writer::begin(dir, start.clone())?;
+        let mut end = End::Finished;
+        let mut asking = 0.0;
+        // The trial's number in the upper half, so that neighbouring seeds share no trial.
+        let seed = Seed(self.seed ^ ((start.key.trial as u64) << 32));
+        let mut sink = |round: Round, ask_seconds: f64| {
+            asking += ask_seconds;
+            let last = round.round == self.settings.rounds;
+            writer.round(round)?;
+            if !last && method.time_limit.is_some_and(|limit| asking > limit) {
+                end = End::Aborted;
+            }
+            Ok(end == End::Finished)
+        };
+        match (method.theory, &self.settings.theory) {
+            (Some(method), Some(theory)) => {
+                theory::run(method, theory, &self.settings, seed, &mut sink)?;
+            }
+            _ => benchmark::run(method, subject, &self.settings, seed, &mut sink)?,
+        }
+        record::write_seconds(dir, &start.key, before.elapsed().as_secs_f64())?;
+        writer.end(end)
+    }
+}
+
+fn in_words(start: &Start) -> String {
+    format!("seed {}, {} rounds, {}", start.seed, start.rounds, start.settings)
+}

@@ -1,0 +1,346 @@
+//! What is run for each figure: one TOML file a figure, with the source of each number beside it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use wimble::strategy::Spec;
+
+use crate::error::{Error, Result};
+
+/// A figure of the paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Figure {
+    /// Figure 1: theory assessment.
+    Theory,
+    /// Figure 2: global optimisation.
+    Global,
+    /// Figure E.1: Rosenbrock in 3, 4 and 5 dimensions.
+    Rosenbrock,
+}
+
+impl Figure {
+    /// All that can be run.
+    pub const ALL: [Self; 3] = [Self::Theory, Self::Global, Self::Rosenbrock];
+
+    /// The name in commands, folders and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Theory => "fig1",
+            Self::Global => "fig2",
+            Self::Rosenbrock => "figE1",
+        }
+    }
+
+    /// As the paper calls it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Theory => "Figure 1",
+            Self::Global => "Figure 2",
+            Self::Rosenbrock => "Figure E.1",
+        }
+    }
+
+    /// Its settings, those of the paper where it gives them.
+    pub fn settings(self) -> Result<Settings> {
+        let (file, text) = match self {
+            Self::Theory => ("fig1.toml", include_str!("../settings/fig1.toml")),
+            Self::Global => ("fig2.toml", include_str!("../settings/fig2.toml")),
+            Self::Rosenbrock => ("figE1.toml", include_str!("../settings/figE1.toml")),
+        };
+        toml::from_str(text)
+            .map_err(|error| Error::Unreadable { path: file.to_owned(), reason: error.to_string() })
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Figure {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let names = Self::ALL.map(Self::name);
+        if text.eq_ignore_ascii_case("fig3") {
+            return Err(Error::NotYet(names.join(", ")));
+        }
+        let found = Self::ALL.into_iter().find(|figure| figure.name().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| Error::unknown("figure", text, &names))
+    }
+}
+
+/// What is run for a figure.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The heading.
+    pub title: String,
+    /// The metric that is drawn.
+    pub metric: String,
+    /// Whether it is drawn on a log axis.
+    pub log: bool,
+    /// Trials a method and problem.
+    pub trials: usize,
+    /// Batches a trial, after the initial points.
+    pub rounds: usize,
+    /// Points a batch.
+    pub batch_size: usize,
+    /// Uniform points before the first batch.
+    pub initial: usize,
+    /// Variance of the Gaussian noise of the values told.
+    pub noise_variance: f64,
+    /// The random classifier of Figure 1.
+    pub theory: Option<TheorySettings>,
+    /// What is compared.
+    pub methods: Vec<Method>,
+    /// On what.
+    pub problems: Vec<Subject>,
+    /// What `--quick` changes.
+    pub quick: Quick,
+}
+
+/// The instance of the theory experiment (appendix D.1).
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TheorySettings {
+    /// F, the terms of the random classifier.
+    pub features: usize,
+    /// Length scale of the squared exponential kernel.
+    pub length_scale: f64,
+    /// Points of the search space.
+    pub points: usize,
+    /// τ.
+    pub threshold: f64,
+    /// λ of BORE and BORE++.
+    pub ridge: f64,
+    /// δ.
+    pub failure_probability: f64,
+    /// b, the norm of the classifier.
+    pub norm_bound: f64,
+    /// λ of GP-UCB.
+    pub gp_ridge: f64,
+}
+
+/// A method of a figure.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// Its name in commands and tables.
+    pub name: String,
+    /// Its name in legends.
+    pub title: String,
+    /// The engine's method in words, with words of the problem in braces.
+    pub spec: Option<String>,
+    /// The method of the theory experiment.
+    pub theory: Option<TheoryMethod>,
+    /// Seconds of asking after which a trial is aborted.
+    pub time_limit: Option<f64>,
+}
+
+/// A method of the theory experiment, whose settings depend on its instance.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TheoryMethod {
+    /// BORE with kernel least squares.
+    Bore,
+    /// BORE++ with kernel least squares.
+    BorePlusPlus {
+        /// β.
+        width: TheoryWidth,
+    },
+    /// GP-UCB under its own theory.
+    GpUcb {
+        /// Added to the diagonal of K in the norm of the objective (D.5).
+        jitter: f64,
+    },
+}
+
+/// β of BORE++ in the theory experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TheoryWidth {
+    /// β_t(δ) of Theorem 1.
+    Level,
+    /// A number.
+    Fixed(f64),
+}
+
+/// A problem of a figure.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// Its name, that of `wimble-problems` except in Figure 1.
+    pub name: String,
+    /// Its heading, if not that of `wimble-problems`.
+    pub title: Option<String>,
+    /// What the braces in a method's spec stand for.
+    #[serde(default)]
+    pub words: BTreeMap<String, Word>,
+}
+
+/// A word or a number.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Word {
+    Number(i64),
+    Text(String),
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// What `--quick` changes.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quick {
+    /// Trials.
+    pub trials: usize,
+    /// Rounds.
+    pub rounds: usize,
+    /// Replaces the time limit of those methods that have one.
+    pub time_limit: Option<f64>,
+}
+
+/// What a user changes about a figure's settings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// Short: for a first look, not for conclusions.
+    pub quick: bool,
+    /// Another number of trials.
+    pub trials: Option<usize>,
+    /// Another number of rounds.
+    pub rounds: Option<usize>,
+    /// These methods only; all if empty.
+    pub methods: Vec<String>,
+    /// These problems only; all if empty.
+    pub problems: Vec<String>,
+}
+
+impl Settings {
+    /// These settings with a user's changes.
+    pub fn with(mut self, changes: &Changes) -> Result<Self> {
+        if changes.quick {
+            self.trials = self.quick.trials;
+            self.rounds = self.quick.rounds;
+            for method in &mut self.methods {
+                method.time_limit =
+                    method.time_limit.map(|limit| self.quick.time_limit.unwrap_or(limit));
+            }
+        }
+        self.trials = positive("trials", changes.trials.unwrap_or(self.trials))?;
+        self.rounds = positive("rounds", changes.rounds.unwrap_or(self.rounds))?;
+        keep("method", &mut self.methods, &changes.methods, |method| &method.name)?;
+        keep("problem", &mut self.problems, &changes.problems, |problem| &problem.name)?;
+        Ok(self)
+    }
+}
+
+impl Method {
+    /// The engine's method on a problem; `None` for one of the theory experiment.
+    pub fn spec(&self, subject: &Subject) -> Result<Option<Spec>> {
+        let Some(text) = &self.spec else { return Ok(None) };
+        let filled = subject.words.iter().fold(text.clone(), |text, (key, word)| {
+            text.replace(&format!("{{{key}}}"), &word.to_string())
+        });
+        Ok(Some(filled.parse()?))
+    }
+
+    /// All that decides the records of a trial on this problem, in words.
+    pub(crate) fn identity(&self, subject: &Subject) -> Result<String> {
+        Ok(match (self.spec(subject)?, self.theory) {
+            (Some(spec), _) => spec.to_string(),
+            (None, theory) => format!("{theory:?}"),
+        })
+    }
+}
+
+fn positive(field: &'static str, value: usize) -> Result<usize> {
+    if value > 0 {
+        return Ok(value);
+    }
+    Err(Error::Invalid { field, value: value.to_string(), allowed: "at least 1" })
+}
+
+/// Leaves those of `all` that are named, in their own order.
+fn keep<T>(
+    what: &'static str,
+    all: &mut Vec<T>,
+    named: &[String],
+    name: impl Fn(&T) -> &str,
+) -> Result<()> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let legal: Vec<&str> = all.iter().map(&name).collect();
+    if let Some(unknown) = named.iter().find(|given| !legal.contains(&given.as_str())) {
+        return Err(Error::unknown(what, unknown, &legal));
+    }
+    all.retain(|item| named.iter().any(|given| given == name(item)));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_of_every_figure_builds_on_every_problem() {
+        for figure in Figure::ALL {
+            let settings = figure.settings().unwrap();
+            for method in &settings.methods {
+                for subject in &settings.problems {
+                    match method.spec(subject).unwrap() {
+                        Some(spec) => drop(spec.build(settings.batch_size).unwrap()),
+                        None => assert!(method.theory.is_some() && settings.theory.is_some()),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_paper_s_exceptions_reach_the_methods() {
+        let settings = Figure::Global.settings().unwrap();
+        let spec = |problem: &str| {
+            let subject = settings.problems.iter().find(|subject| subject.name == problem).unwrap();
+            settings.methods[0].identity(subject).unwrap()
+        };
+        assert!(
+            spec("camel").contains("200") && spec("camel").contains("elu"),
+            "{}",
+            spec("camel")
+        );
+        assert!(spec("hartmann3").contains("500"), "{}", spec("hartmann3"));
+        assert_ne!(spec("branin"), spec("camel"));
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_nearest() {
+        let error = "fig4".parse::<Figure>().unwrap_err().to_string();
+        assert!(error.contains("no figure is called `fig4`; the nearest is `fig1`"), "{error}");
+        let error = "fig3".parse::<Figure>().unwrap_err().to_string();
+        assert!(error.starts_with("fig3 is not there yet"), "{error}");
+        let ask = |methods: &[&str], problems: &[&str]| {
+            let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            let changes = Changes {
+                methods: words(methods),
+                problems: words(problems),
+                ..Changes::default()
+            };
+            Figure::Global.settings().unwrap().with(&changes).unwrap_err().to_string()
+        };
+        assert!(ask(&["batch-bor"], &[]).contains("the nearest is `batch-bore`"));
+        assert!(ask(&[], &["brainin"]).contains("the nearest is `branin`"));
+    }
+}

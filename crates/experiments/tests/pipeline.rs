@@ -1,0 +1,161 @@
+//! A figure from end to end, in small.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use wimble_experiments::{Changes, Done, Error, Figure, Plan, plot, summarise, summary};
+
+fn plan(figure: Figure, jobs: usize, changes: &Changes) -> Plan {
+    Plan { figure, settings: figure.settings().unwrap().with(changes).unwrap(), seed: 7, jobs }
+}
+
+fn small() -> Changes {
+    Changes { trials: Some(2), rounds: Some(6), ..Changes::default() }
+}
+
+fn run(dir: &Path, plan: &Plan) -> Done {
+    plan.run(dir, &|_| ()).unwrap()
+}
+
+/// The bytes of every record, by file name.
+fn records(dir: &Path, figure: Figure) -> BTreeMap<PathBuf, Vec<u8>> {
+    let folder = dir.join("records").join(figure.name());
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| (path.file_name().unwrap().into(), fs::read(&path).unwrap())).collect()
+}
+
+#[test]
+fn figure_1_runs_resumes_summarises_and_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let plan_of = |jobs| plan(Figure::Theory, jobs, &small());
+    let trials = plan_of(1).trials();
+    assert_eq!(trials, 12);
+    let done = run(dir, &plan_of(1));
+    assert_eq!(done, Done { computed: trials, ..Done::default() });
+    let first = records(dir, Figure::Theory);
+    assert_eq!(first.len(), trials);
+    // What was run, six rounds, how it ended.
+    assert!(first.values().all(|text| text.iter().filter(|&&byte| byte == b'\n').count() == 8));
+
+    // Two threads write the same bytes.
+    let other = tempfile::tempdir().unwrap();
+    run(other.path(), &plan_of(2));
+    assert_eq!(records(other.path(), Figure::Theory), first);
+
+    // What is finished is not computed again; what is cut or damaged is, and gives the same.
+    assert_eq!(run(dir, &plan_of(1)), Done { found: trials, ..Done::default() });
+    let folder = dir.join("records/fig1");
+    let cut = folder.join("rkhs-1d__bore++__0.jsonl");
+    let text = fs::read(&cut).unwrap();
+    fs::write(&cut, &text[..text.len() / 2]).unwrap();
+    let damaged = folder.join("rkhs-1d__bore__1.jsonl");
+    let text = fs::read_to_string(&damaged).unwrap();
+    let lines: Vec<&str> = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| if i == 3 { "{\"round\": 3" } else { line })
+        .collect();
+    fs::write(&damaged, lines.join("\n")).unwrap();
+    let found = summarise(dir).unwrap();
+    assert_eq!((found.corrupt_lines, found.open_trials), (2, 2));
+    let done = run(dir, &plan_of(2));
+    assert_eq!(done, Done { computed: 2, found: trials - 2, corrupt_lines: 2 });
+    assert_eq!(records(dir, Figure::Theory), first);
+
+    // Other settings do not mix with these.
+    let longer = Changes { rounds: Some(7), ..small() };
+    let error = plan(Figure::Theory, 1, &longer).run(dir, &|_| ()).unwrap_err();
+    assert!(matches!(error, Error::OtherSettings { .. }), "{error}");
+
+    let found = summarise(dir).unwrap();
+    assert_eq!((found.corrupt_lines, found.open_trials), (0, 0));
+    let table = fs::read_to_string(dir.join("summary.csv")).unwrap();
+    assert_eq!(
+        table.lines().next().unwrap(),
+        "figure,problem,method,trials,round,evaluations,metric,mean,median,lower95,upper95"
+    );
+    let rows = summary::read(&dir.join("summary.csv")).unwrap();
+    let averages = rows.iter().filter(|row| row.metric == "average_regret");
+    assert_eq!(averages.clone().count(), 6 * 6);
+    assert!(
+        averages
+            .clone()
+            .all(|row| row.trials == 2 && row.lower95 <= row.mean && row.mean <= row.upper95)
+    );
+    let page = fs::read_to_string(dir.join("fig1.md")).unwrap();
+    assert!(
+        page.contains("BORE++ outperforms GP-UCB") && page.contains("wimble paper fig1"),
+        "{page}"
+    );
+
+    let written = plot(dir).unwrap();
+    assert_eq!(written.len(), 2);
+    let svg = fs::read_to_string(&written[0]).unwrap();
+    assert!(svg.contains("<svg") && svg.contains("average regret") && svg.contains("GP-UCB"));
+    assert!(fs::read(&written[1]).unwrap().len() > 10_000);
+}
+
+#[test]
+fn figures_2_and_e1_run_and_draw() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let global = Changes {
+        trials: Some(2),
+        rounds: Some(2),
+        methods: words(&["batch-bore", "random", "cma-es"]),
+        problems: words(&["branin", "hartmann3"]),
+        ..Changes::default()
+    };
+    run(dir.path(), &plan(Figure::Global, 2, &global));
+    let rosenbrock = Changes {
+        trials: Some(1),
+        rounds: Some(1),
+        problems: words(&["rosenbrock-3"]),
+        ..Changes::default()
+    };
+    run(dir.path(), &plan(Figure::Rosenbrock, 2, &rosenbrock));
+    assert_eq!(summarise(dir.path()).unwrap().figures, [Figure::Global, Figure::Rosenbrock]);
+    let rows = summary::read(&dir.path().join("summary.csv")).unwrap();
+    let regret = |method: &str, round: usize| {
+        let row = rows.iter().find(|row| {
+            row.problem == "branin"
+                && row.method == method
+                && row.round == round
+                && row.metric == "simple_regret"
+        });
+        row.unwrap().clone()
+    };
+    assert_eq!(regret("random", 2).evaluations, 30);
+    assert!(regret("random", 2).mean <= regret("random", 1).mean);
+    assert_eq!(plot(dir.path()).unwrap().len(), 4);
+}
+
+#[test]
+fn a_time_limit_aborts_a_trial_and_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let changes = Changes {
+        trials: Some(1),
+        rounds: Some(3),
+        methods: vec!["lp-ei".to_owned()],
+        problems: vec!["branin".to_owned()],
+        ..Changes::default()
+    };
+    let mut plan = plan(Figure::Global, 1, &changes);
+    plan.settings.methods[0].time_limit = Some(0.0);
+    run(dir.path(), &plan);
+    // Aborted is an end: the trial is not run again.
+    assert_eq!(run(dir.path(), &plan).found, 1);
+    summarise(dir.path()).unwrap();
+    let page = fs::read_to_string(dir.path().join("fig2.md")).unwrap();
+    assert!(page.contains("1 of 1 trials of LP-EI reached their time limit"), "{page}");
+}
+
+#[test]
+fn a_folder_without_records_is_answered_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(summarise(dir.path()).unwrap_err().to_string().contains("no records"));
+    assert!(plot(dir.path()).unwrap_err().to_string().contains("no summary.csv"));
+}
