@@ -1,6 +1,6 @@
 //! What the paper says of a figure, beside what was measured.
 //!
-//! Rules, fixed beforehand:
+//! Rules:
 //! - two methods are compared on the same trials by the mean difference of a metric at the last round that all trials of
 //!   both reached; one is ahead if the 95 % bootstrap interval of that mean excludes zero;
 //! - a comparison of fewer than five trials, or at less than half of the figure's rounds, decides nothing;
