@@ -43,6 +43,9 @@ struct Run {
     /// Rounds a trial [default: the paper's, where it gives them]
     #[arg(long)]
     rounds: Option<usize>,
+    /// Seconds of processor time that a slow method may spend asking, a trial [default: see the figure's settings]
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
     /// A first look in two minutes a figure, not for conclusions
     #[arg(long)]
     quick: bool,
@@ -90,6 +93,7 @@ fn figures(figures: &[Figure], run: &Run) -> Result<()> {
         quick: run.quick,
         trials: run.trials,
         rounds: run.rounds,
+        time_limit: run.time_limit,
         methods: run.methods.clone(),
         problems: run.problems.clone(),
     };

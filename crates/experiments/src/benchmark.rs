@@ -4,8 +4,8 @@
 //! rounds of the batch's mean regret (Theorem 4). Both are of the function itself, without noise.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
+use cpu_time::ThreadTime;
 use wimble::history::Outcome;
 use wimble::seed::{Seed, uniform};
 use wimble::session::{Direction, Session};
@@ -51,7 +51,7 @@ pub(crate) fn run(
     }
     tally.cumulative = 0.0;
     for round in 1..=settings.rounds {
-        let before = Instant::now();
+        let before = ThreadTime::now();
         let trials = session.ask(settings.batch_size)?;
         let seconds = before.elapsed().as_secs_f64();
         for trial in trials {

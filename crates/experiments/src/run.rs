@@ -1,7 +1,7 @@
 //! Runs what is not recorded yet, on any number of threads.
 //!
 //! A trial depends on its seed alone and has a file of its own, so that records do not depend on the number of threads;
-//! only where a time limit ends a trial does the machine matter.
+//! only where a time limit (of processor time spent asking) ends a trial does the machine matter.
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -137,7 +137,7 @@ pub struct Method {
     pub spec: Option<String>,
     /// The method of the theory experiment.
     pub theory: Option<TheoryMethod>,
-    /// Seconds of asking after which a trial is aborted.
+    /// Seconds of processor time spent asking after which a trial is aborted.
     pub time_limit: Option<f64>,
 }
 
@@ -221,6 +221,8 @@ pub struct Changes {
     pub trials: Option<usize>,
     /// Another number of rounds.
     pub rounds: Option<usize>,
+    /// Another time limit for those methods that have one.
+    pub time_limit: Option<f64>,
     /// These methods only; all if empty.
     pub methods: Vec<String>,
     /// These problems only; all if empty.
@@ -233,9 +235,15 @@ impl Settings {
         if changes.quick {
             self.trials = self.quick.trials;
             self.rounds = self.quick.rounds;
+        }
+        let quick_limit = self.quick.time_limit.filter(|_| changes.quick);
+        if let Some(limit) = changes.time_limit.or(quick_limit) {
+            if !(limit > 0.0) {
+                let value = limit.to_string();
+                return Err(Error::Invalid { field: "time limit", value, allowed: "above 0 s" });
+            }
             for method in &mut self.methods {
-                method.time_limit =
-                    method.time_limit.map(|limit| self.quick.time_limit.unwrap_or(limit));
+                method.time_limit = method.time_limit.map(|_| limit);
             }
         }
         self.trials = positive("trials", changes.trials.unwrap_or(self.trials))?;

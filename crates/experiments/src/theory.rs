@@ -13,8 +13,8 @@
 //! Cost: O(t²) a round for the fits, O(t² N) for ξ_t.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
+use cpu_time::ThreadTime;
 use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
 use wimble::classifier::least_squares::{self, LeastSquares};
@@ -183,7 +183,7 @@ pub(crate) fn run(
     let (mut cumulative, mut simple, mut optimum_deviations) = (0.0, f64::INFINITY, 0.0);
     let mut visited = BTreeSet::new();
     for round in 1..=settings.rounds {
-        let before = Instant::now();
+        let before = ThreadTime::now();
         let trials = session.ask(1)?;
         let seconds = before.elapsed().as_secs_f64();
         for trial in trials {
