@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::data::Source;
+
 /// Why an experiment could not be run, summarised or drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -18,9 +20,32 @@ pub enum Error {
         /// All names.
         legal: String,
     },
-    /// Figure 3.
-    #[error("fig3 is not there yet: its real data are not part of this version; there are {0}")]
-    NotYet(String),
+    /// A file of data that is not in its folder.
+    #[error(
+        "{path} is not there. It holds {}; source: {}; licence: {}. \
+         Put it there, or name the folder that has it with --data",
+        expected.what, expected.origin, expected.licence
+    )]
+    MissingData {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What it should be.
+        expected: Source,
+    },
+    /// A file of data with another content.
+    #[error(
+        "{path} is not the file it should be: {reason}. It should hold {}; source: {}. \
+         Put that file there, or name the folder that has it with --data",
+        expected.what, expected.origin
+    )]
+    WrongData {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        expected: Source,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A number out of range.
     #[error("{field} is {value}, but must be {allowed}")]
     Invalid {
@@ -94,7 +119,7 @@ pub enum Error {
 }
 
 /// The crate's result.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// An error of the file system, with its path.

@@ -10,11 +10,16 @@
 
 mod benchmark;
 pub mod claim;
+pub mod data;
 pub mod error;
+pub mod mnist;
+pub mod objective;
 pub mod page;
 pub mod plot;
+pub mod racing;
 pub mod record;
 pub mod run;
+mod search;
 pub mod settings;
 pub mod summary;
 mod theory;

@@ -16,7 +16,7 @@ use resvg::{tiny_skia, usvg};
 
 use crate::error::{Error, Result};
 use crate::page::whole;
-use crate::settings::{Figure, Settings};
+use crate::settings::{Axis, Figure, Settings};
 use crate::summary::Row;
 
 /// Colours that differ for colour-blind readers and in grey (Okabe and Ito 2008).
@@ -62,17 +62,23 @@ fn svg(figure: Figure, settings: &Settings, rows: &[Row]) -> String {
         let of = |rows: &[&Row], value: fn(&Row) -> f64| -> Vec<f64> {
             rows.iter().map(|row| value(row).max(floor)).collect()
         };
-        let rounds = |rows: &[&Row]| rows.iter().map(|row| row.round as f64).collect::<Vec<_>>();
+        let along = |rows: &[&Row]| -> Vec<f64> {
+            let place = |row: &&Row| match settings.axis {
+                Axis::Round => row.round as f64,
+                Axis::Evaluations => row.evaluations as f64,
+            };
+            rows.iter().map(place).collect()
+        };
         let colour = |index: usize| COLOURS[index % COLOURS.len()];
         // All bands first: none may cover another method's line.
         let bands = series.iter().map(|(index, rows)| {
             let (lower, upper) = (of(rows, |row| row.lower95), of(rows, |row| row.upper95));
-            let band = BandPlot::new(rounds(rows), lower, upper);
+            let band = BandPlot::new(along(rows), lower, upper);
             Plot::from(band.with_color(colour(*index)).with_opacity(BAND_OPACITY))
         });
         let lines = series.iter().map(|(index, rows)| {
             let line = LinePlot::new()
-                .with_data(rounds(rows).into_iter().zip(of(rows, |row| row.mean)))
+                .with_data(along(rows).into_iter().zip(of(rows, |row| row.mean)))
                 .with_color(colour(*index))
                 .with_stroke_width(2.0)
                 .with_legend(settings.methods[*index].title.clone());
@@ -85,7 +91,10 @@ fn svg(figure: Figure, settings: &Settings, rows: &[Row]) -> String {
         });
         let mut layout = Layout::auto_from_plots(&plots)
             .with_title(title)
-            .with_x_label("round")
+            .with_x_label(match settings.axis {
+                Axis::Round => "round",
+                Axis::Evaluations => "evaluations",
+            })
             .with_y_label(settings.metric.replace('_', " "));
         if settings.log {
             layout = layout.with_log_y();

@@ -3,6 +3,7 @@
 //! A trial depends on its seed alone and has a file of its own, so that records do not depend on the number of threads;
 //! only where a time limit (of processor time spent asking) ends a trial does the machine matter.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,10 +11,12 @@ use std::time::Instant;
 
 use wimble::seed::Seed;
 
+use crate::data::Folder;
 use crate::error::{Error, Result};
+use crate::objective::Objective;
 use crate::record::{self, End, Key, Round, Start, Writer};
 use crate::settings::{Figure, Method, Settings, Subject};
-use crate::{benchmark, theory};
+use crate::{search, theory};
 
 /// How a figure is run.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +29,8 @@ pub struct Plan {
     pub seed: u64,
     /// Threads.
     pub jobs: usize,
+    /// Where other people's data are, for problems made of them.
+    pub data: Folder,
 }
 
 /// What a run did.
@@ -52,7 +57,9 @@ pub(crate) type Sink<'w> = dyn FnMut(Round, f64) -> Result<bool> + 'w;
 impl Plan {
     /// How many trials the figure has.
     pub fn trials(&self) -> usize {
-        self.settings.methods.len() * self.settings.problems.len() * self.settings.trials
+        let Settings { methods, problems, .. } = &self.settings;
+        let pairs = problems.iter().flat_map(|on| methods.iter().map(move |of| (of, on)));
+        pairs.map(|(method, subject)| self.settings.trials_of(method, subject)).sum()
     }
 
     /// Runs every trial that has not ended yet; `progress` is told how many have.
@@ -66,6 +73,7 @@ impl Plan {
         }
         let mut done = Done::default();
         let tasks = self.open_tasks(dir, &mut done)?;
+        let objectives = self.objectives(&tasks)?;
         progress(done.found);
         let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(done.found));
         let stopped = AtomicBool::new(false);
@@ -73,7 +81,7 @@ impl Plan {
         let work = || {
             while !stopped.load(Ordering::Relaxed) {
                 let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                match self.compute(dir, task) {
+                match self.compute(dir, task, &objectives) {
                     Ok(()) => progress(ended.fetch_add(1, Ordering::Relaxed) + 1),
                     Err(error) => {
                         stopped.store(true, Ordering::Relaxed);
@@ -100,9 +108,14 @@ impl Plan {
     /// The trials without an end, those of the same number side by side: a run that is stopped has whole comparisons.
     fn open_tasks(&self, dir: &Path, done: &mut Done) -> Result<Vec<Task<'_>>> {
         let mut tasks = Vec::new();
-        for trial in 0..self.settings.trials {
-            for subject in &self.settings.problems {
-                for method in &self.settings.methods {
+        let Settings { methods, problems, .. } = &self.settings;
+        let most = problems.iter().filter_map(|subject| subject.trials).max();
+        for trial in 0..self.settings.trials.max(most.unwrap_or(0)) {
+            for subject in problems {
+                for method in methods {
+                    if trial >= self.settings.trials_of(method, subject) {
+                        continue;
+                    }
                     let key = Key {
                         figure: self.figure.name().to_owned(),
                         problem: subject.name.clone(),
@@ -111,7 +124,7 @@ impl Plan {
                     };
                     let start = Start {
                         seed: self.seed,
-                        rounds: self.settings.rounds,
+                        rounds: self.settings.rounds_on(subject),
                         settings: self.identity(method, subject)?,
                         key,
                     };
@@ -151,7 +164,27 @@ impl Plan {
         Ok(words)
     }
 
-    fn compute(&self, dir: &Path, task: &Task<'_>) -> Result<()> {
+    /// What the open trials minimise, by the problem's name; the theory experiment has no such object. Data are read
+    /// before the first trial runs, so that a missing file costs no time.
+    fn objectives(&self, tasks: &[Task<'_>]) -> Result<BTreeMap<&str, Box<dyn Objective>>> {
+        let mut objectives = BTreeMap::new();
+        for subject in &self.settings.problems {
+            let is_open =
+                |task: &Task<'_>| task.subject.name == subject.name && task.method.theory.is_none();
+            if tasks.iter().any(is_open) {
+                let objective = subject.objective(self.settings.noise_variance, &self.data)?;
+                objectives.insert(subject.name.as_str(), objective);
+            }
+        }
+        Ok(objectives)
+    }
+
+    fn compute(
+        &self,
+        dir: &Path,
+        task: &Task<'_>,
+        objectives: &BTreeMap<&str, Box<dyn Objective>>,
+    ) -> Result<()> {
         let before = Instant::now();
         let Task { start, method, subject } = task;
         let mut writer = Writer::begin(dir, start.clone())?;
@@ -161,18 +194,25 @@ impl Plan {
         let seed = Seed(self.seed ^ ((start.key.trial as u64) << 32));
         let mut sink = |round: Round, ask_seconds: f64| {
             asking += ask_seconds;
-            let last = round.round == self.settings.rounds;
+            let last = round.round == start.rounds;
             writer.round(round)?;
             if !last && method.time_limit.is_some_and(|limit| asking > limit) {
                 end = End::Aborted;
             }
             Ok(end == End::Finished)
         };
-        match (method.theory, &self.settings.theory) {
-            (Some(method), Some(theory)) => {
-                theory::run(method, theory, &self.settings, seed, &mut sink)?;
+        let settings = &self.settings;
+        match (method.theory, &settings.theory, objectives.get(subject.name.as_str())) {
+            (Some(method), Some(theory), _) => {
+                theory::run(method, theory, settings, seed, &mut sink)?;
             }
-            _ => benchmark::run(method, subject, &self.settings, seed, &mut sink)?,
+            (_, _, Some(objective)) => {
+                search::run(method, subject, settings, objective.as_ref(), seed, &mut sink)?;
+            }
+            _ => {
+                let reason = format!("{} has neither a spec nor a theory", method.name);
+                return Err(Error::Unreadable { path: "settings".to_owned(), reason });
+            }
         }
         record::write_seconds(dir, &start.key, before.elapsed().as_secs_f64())?;
         writer.end(end)

@@ -7,7 +7,12 @@ use std::str::FromStr;
 use serde::Deserialize;
 use wimble::strategy::Spec;
 
+use crate::benchmark::Benchmark;
+use crate::data::{Folder, fcnet, lcbench};
 use crate::error::{Error, Result};
+use crate::mnist::{runs, surrogate};
+use crate::objective::Objective;
+use crate::racing::{Circuit, Race};
 
 /// A figure of the paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,19 +21,22 @@ pub enum Figure {
     Theory,
     /// Figure 2: global optimisation.
     Global,
+    /// Figure 3: real data.
+    RealData,
     /// Figure E.1: Rosenbrock in 3, 4 and 5 dimensions.
     Rosenbrock,
 }
 
 impl Figure {
     /// All that can be run.
-    pub const ALL: [Self; 3] = [Self::Theory, Self::Global, Self::Rosenbrock];
+    pub const ALL: [Self; 4] = [Self::Theory, Self::Global, Self::RealData, Self::Rosenbrock];
 
     /// The name in commands, folders and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Theory => "fig1",
             Self::Global => "fig2",
+            Self::RealData => "fig3",
             Self::Rosenbrock => "figE1",
         }
     }
@@ -38,6 +46,7 @@ impl Figure {
         match self {
             Self::Theory => "Figure 1",
             Self::Global => "Figure 2",
+            Self::RealData => "Figure 3",
             Self::Rosenbrock => "Figure E.1",
         }
     }
@@ -47,6 +56,7 @@ impl Figure {
         let (file, text) = match self {
             Self::Theory => ("fig1.toml", include_str!("../settings/fig1.toml")),
             Self::Global => ("fig2.toml", include_str!("../settings/fig2.toml")),
+            Self::RealData => ("fig3.toml", include_str!("../settings/fig3.toml")),
             Self::Rosenbrock => ("figE1.toml", include_str!("../settings/figE1.toml")),
         };
         toml::from_str(text)
@@ -65,9 +75,6 @@ impl FromStr for Figure {
 
     fn from_str(text: &str) -> Result<Self> {
         let names = Self::ALL.map(Self::name);
-        if text.eq_ignore_ascii_case("fig3") {
-            return Err(Error::NotYet(names.join(", ")));
-        }
         let found = Self::ALL.into_iter().find(|figure| figure.name().eq_ignore_ascii_case(text));
         found.ok_or_else(|| Error::unknown("figure", text, &names))
     }
@@ -83,6 +90,9 @@ pub struct Settings {
     pub metric: String,
     /// Whether it is drawn on a log axis.
     pub log: bool,
+    /// Over what it is drawn.
+    #[serde(default)]
+    pub axis: Axis,
     /// Trials a method and problem.
     pub trials: usize,
     /// Batches a trial, after the initial points.
@@ -101,6 +111,17 @@ pub struct Settings {
     pub problems: Vec<Subject>,
     /// What `--quick` changes.
     pub quick: Quick,
+}
+
+/// What a figure is drawn over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// Rounds, after the initial points.
+    #[default]
+    Round,
+    /// Evaluations, initial points included.
+    Evaluations,
 }
 
 /// The instance of the theory experiment (appendix D.1).
@@ -180,6 +201,50 @@ pub struct Subject {
     /// What the braces in a method's spec stand for.
     #[serde(default)]
     pub words: BTreeMap<String, Word>,
+    /// Where its values come from, if not from a function of `wimble-problems`.
+    pub task: Option<Task>,
+    /// The value that regret is measured from; for a task only.
+    pub optimum: Option<f64>,
+    /// Rounds of its trials, if not the figure's.
+    pub rounds: Option<usize>,
+    /// Trials of a method, if not the figure's.
+    pub trials: Option<usize>,
+    /// Trials of single methods, where all would take too long.
+    #[serde(default)]
+    pub fewer_trials: BTreeMap<String, usize>,
+}
+
+/// A problem made of data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// A table of FCNet.
+    Fcnet(fcnet::Dataset),
+    /// The LCBench surrogate for an OpenML task.
+    Lcbench(u32),
+    /// A race track.
+    Racing(Circuit),
+    /// The forest fitted to this project's runs on MNIST.
+    Mnist,
+}
+
+impl Subject {
+    /// What is minimised; reads the data that it needs.
+    pub fn objective(&self, noise_variance: f64, data: &Folder) -> Result<Box<dyn Objective>> {
+        let Some(task) = self.task else {
+            return Ok(Box::new(Benchmark::new(&self.name, noise_variance)?));
+        };
+        let Some(optimum) = self.optimum else {
+            let reason = format!("{} has a task but no optimum", self.name);
+            return Err(Error::Unreadable { path: "settings".to_owned(), reason });
+        };
+        Ok(match task {
+            Task::Fcnet(dataset) => Box::new(fcnet::Table::read(data, dataset, optimum)?),
+            Task::Lcbench(task) => Box::new(lcbench::Surrogate::read(data)?.tuning(task, optimum)?),
+            Task::Racing(circuit) => Box::new(Race::read(data, circuit, optimum)?),
+            Task::Mnist => Box::new(surrogate::Surrogate::fit(&runs::published()?, optimum)?),
+        })
+    }
 }
 
 /// A word or a number.
@@ -235,6 +300,11 @@ impl Settings {
         if changes.quick {
             self.trials = self.quick.trials;
             self.rounds = self.quick.rounds;
+            for subject in &mut self.problems {
+                subject.rounds = subject.rounds.map(|rounds| rounds.min(self.rounds));
+                subject.trials = subject.trials.map(|trials| trials.min(self.trials));
+                subject.fewer_trials.values_mut().for_each(|n| *n = (*n).min(self.trials));
+            }
         }
         let quick_limit = self.quick.time_limit.filter(|_| changes.quick);
         if let Some(limit) = changes.time_limit.or(quick_limit) {
@@ -248,9 +318,37 @@ impl Settings {
         }
         self.trials = positive("trials", changes.trials.unwrap_or(self.trials))?;
         self.rounds = positive("rounds", changes.rounds.unwrap_or(self.rounds))?;
+        for subject in &mut self.problems {
+            if changes.rounds.is_some() {
+                subject.rounds = None;
+            }
+            if changes.trials.is_some() {
+                subject.trials = None;
+                subject.fewer_trials.clear();
+            }
+        }
         keep("method", &mut self.methods, &changes.methods, |method| &method.name)?;
         keep("problem", &mut self.problems, &changes.problems, |problem| &problem.name)?;
         Ok(self)
+    }
+
+    /// Rounds of a trial on a problem.
+    pub fn rounds_on(&self, subject: &Subject) -> usize {
+        subject.rounds.unwrap_or(self.rounds)
+    }
+
+    /// Trials of a method on a problem.
+    pub fn trials_of(&self, method: &Method, subject: &Subject) -> usize {
+        let usual = subject.trials.unwrap_or(self.trials);
+        subject.fewer_trials.get(&method.name).copied().unwrap_or(usual)
+    }
+
+    /// Whether all problems have the figure's rounds and trials.
+    pub fn is_uniform(&self) -> bool {
+        let usual = |subject: &Subject| {
+            subject.rounds.is_none() && subject.trials.is_none() && subject.fewer_trials.is_empty()
+        };
+        self.problems.iter().all(usual)
     }
 }
 
@@ -266,10 +364,14 @@ impl Method {
 
     /// All that decides the records of a trial on this problem, in words.
     pub(crate) fn identity(&self, subject: &Subject) -> Result<String> {
-        Ok(match (self.spec(subject)?, self.theory) {
+        let mut words = match (self.spec(subject)?, self.theory) {
             (Some(spec), _) => spec.to_string(),
             (None, theory) => format!("{theory:?}"),
-        })
+        };
+        if let (Some(task), Some(optimum)) = (subject.task, subject.optimum) {
+            words += &format!("; {task:?} with optimum {optimum}");
+        }
+        Ok(words)
     }
 }
 
@@ -337,8 +439,6 @@ mod tests {
     fn unknown_names_are_answered_with_the_nearest() {
         let error = "fig4".parse::<Figure>().unwrap_err().to_string();
         assert!(error.contains("no figure is called `fig4`; the nearest is `fig1`"), "{error}");
-        let error = "fig3".parse::<Figure>().unwrap_err().to_string();
-        assert!(error.starts_with("fig3 is not there yet"), "{error}");
         let ask = |methods: &[&str], problems: &[&str]| {
             let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
             let changes = Changes {

@@ -195,7 +195,10 @@ pub(crate) fn run(
             visited.insert(chosen);
             optimum_deviations += gain.deviation(&best_point)?;
             gain.push(&x)?;
-            let noise = gaussian(settings.noise_variance, seed, round);
+            let noise = gaussian(
+                settings.noise_variance,
+                &mut seed.stream("observation noise", round as u64),
+            );
             session.tell(trial.id, Outcome::Value(instance.objective[chosen] + noise))?;
         }
         let mut metrics = BTreeMap::from([

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use wimble_experiments::data::Folder;
 use wimble_experiments::{Changes, Done, Error, Figure, Plan, plot, summarise, summary};
 
 fn plan(figure: Figure, jobs: usize, changes: &Changes) -> Plan {
-    Plan { figure, settings: figure.settings().unwrap().with(changes).unwrap(), seed: 7, jobs }
+    let settings = figure.settings().unwrap().with(changes).unwrap();
+    Plan { figure, settings, seed: 7, jobs, data: Folder::new("no such folder") }
 }
 
 fn small() -> Changes {

@@ -6,6 +6,8 @@
 //! - a comparison of fewer than five trials, or at less than half of the figure's rounds, decides nothing;
 //! - a statement about single trials holds if it is true in nine tenths of them, and holds partly if in half.
 
+pub(crate) mod real_data;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -54,6 +56,7 @@ pub fn claims(figure: Figure, settings: &Settings, records: &Records) -> Vec<Cla
     match figure {
         Figure::Theory => theory_claims(settings, &data),
         Figure::Global => global_claims(settings, &data),
+        Figure::RealData => real_data::claims(settings, &data),
         Figure::Rosenbrock => rosenbrock_claims(settings, &data),
     }
 }
@@ -72,11 +75,16 @@ struct Comparison {
     upper: f64,
     trials: usize,
     round: usize,
+    problem: String,
 }
 
 impl Comparison {
     fn is_ahead(&self) -> bool {
         self.upper < 0.0
+    }
+
+    fn is_behind(&self) -> bool {
+        self.lower > 0.0
     }
 
     /// Why this decides nothing, if it does not.
@@ -85,8 +93,10 @@ impl Comparison {
         if *trials < FEWEST_TRIALS {
             return Some(format!("{trials} trials are too few, {FEWEST_TRIALS} the least"));
         }
-        let early = 2 * round < settings.rounds;
-        early.then(|| format!("compared at round {round} of {}", settings.rounds))
+        let subject = settings.problems.iter().find(|subject| subject.name == self.problem);
+        let rounds = subject.map_or(settings.rounds, |subject| settings.rounds_on(subject));
+        let early = 2 * round < rounds;
+        early.then(|| format!("compared at round {round} of {rounds}"))
     }
 
     fn in_words(&self) -> String {
@@ -128,7 +138,8 @@ impl<'r> Data<'r> {
         }
         let (lower, upper) = interval(&differences);
         let trials = differences.len();
-        Some(Comparison { difference: mean(&differences), lower, upper, trials, round })
+        let (difference, problem) = (mean(&differences), problem.to_owned());
+        Some(Comparison { difference, lower, upper, trials, round, problem })
     }
 
     /// In how many trials something is true, and of how many.

@@ -1,0 +1,46 @@
+//! What is the least value of the problems of Figure 3 whose minimum nobody knows?
+//!
+//! ```sh
+//! cargo run --release -p wimble-experiments --example best_known -- DATA 20000
+//! ```
+//!
+//! prints the best of three runs of CMA-ES and one of random search, `DATA` being the folder of `wimble paper --data` and
+//! the number the evaluations of each. The settings of the figure have these values as optima.
+
+use std::error::Error;
+
+use wimble::history::Outcome;
+use wimble::seed::Seed;
+use wimble::session::{Direction, Session};
+use wimble::strategy::Spec;
+use wimble_experiments::Figure;
+use wimble_experiments::data::Folder;
+
+#[allow(clippy::print_stdout, reason = "an example's answer")]
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = Folder::new(arguments.next().ok_or("the folder of the data is missing")?);
+    let evaluations: usize = arguments.next().as_deref().unwrap_or("20000").parse()?;
+    for subject in Figure::RealData.settings()?.problems {
+        if !["racing-ucb", "racing-eth", "mnist", "lcbench"].contains(&subject.name.as_str()) {
+            continue;
+        }
+        let objective = subject.objective(0.0, &folder)?;
+        let mut best = f64::INFINITY;
+        for (method, seed) in [("cma-es", 0), ("cma-es", 1), ("cma-es", 2), ("random", 3)] {
+            let strategy = method.parse::<Spec>()?.build(20)?;
+            let space = objective.space()?;
+            let mut session = Session::new(space, strategy, Direction::Minimise, Seed(seed))?;
+            for _ in 0..evaluations / 20 {
+                for trial in session.ask(20)? {
+                    let rng = &mut Seed(0).stream("unused", 0);
+                    let value = objective.observe(&trial.configuration, rng)?.told;
+                    best = best.min(value);
+                    session.tell(trial.id, Outcome::Value(value))?;
+                }
+            }
+        }
+        println!("{}: {best}", subject.name);
+    }
+    Ok(())
+}
