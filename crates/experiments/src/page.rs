@@ -78,7 +78,8 @@ pub fn page(
         let _ = writeln!(text, "| {} | {} | **{}** |", claim.paper, claim.measured, claim.verdict);
     }
     text += "\nTwo methods are compared on the same trials, by the mean difference at the last round that all their trials \
-             reached; one is ahead if the 95 % bootstrap interval excludes zero; fewer than five trials, or less than half of the rounds, decide nothing. A statement about single trials holds if \
+             reached; one is ahead if the 95 % bootstrap interval excludes zero; fewer than five trials, or less than half of the \
+             rounds, decide nothing, unless a time limit ended them. A statement about single trials holds if \
              it is true in nine tenths of them, and holds partly if in half.";
     if figure == Figure::Global {
         text +=

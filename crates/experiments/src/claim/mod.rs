@@ -3,7 +3,8 @@
 //! Rules:
 //! - two methods are compared on the same trials by the mean difference of a metric at the last round that all trials of
 //!   both reached; one is ahead if the 95 % bootstrap interval of that mean excludes zero;
-//! - a comparison of fewer than five trials, or at less than half of the figure's rounds, decides nothing;
+//! - a comparison of fewer than five trials, or at less than half of the figure's rounds, decides nothing; where a time
+//!   limit ends a method's trials sooner, it decides for the rounds up to there, and the verdict says so;
 //! - a statement about single trials holds if it is true in nine tenths of them, and holds partly if in half.
 
 pub(crate) mod real_data;
@@ -89,10 +90,16 @@ impl Comparison {
 
     /// Why this decides nothing, if it does not.
     fn too_little(&self, settings: &Settings) -> Option<String> {
-        let Self { trials, round, .. } = self;
-        if *trials < FEWEST_TRIALS {
-            return Some(format!("{trials} trials are too few, {FEWEST_TRIALS} the least"));
-        }
+        self.too_few().or_else(|| self.too_early(settings))
+    }
+
+    fn too_few(&self) -> Option<String> {
+        let few = self.trials < FEWEST_TRIALS;
+        few.then(|| format!("{} trials are too few, {FEWEST_TRIALS} the least", self.trials))
+    }
+
+    fn too_early(&self, settings: &Settings) -> Option<String> {
+        let round = self.round;
         let subject = settings.problems.iter().find(|subject| subject.name == self.problem);
         let rounds = subject.map_or(settings.rounds, |subject| settings.rounds_on(subject));
         let early = 2 * round < rounds;
@@ -140,6 +147,11 @@ impl<'r> Data<'r> {
         let trials = differences.len();
         let (difference, problem) = (mean(&differences), problem.to_owned());
         Some(Comparison { difference, lower, upper, trials, round, problem })
+    }
+
+    /// Whether a time limit ended trials of a method on a problem.
+    fn is_limited(&self, problem: &str, method: &str) -> bool {
+        self.trials(problem, method).values().any(|trial| trial.end == Some(End::Aborted))
     }
 
     /// In how many trials something is true, and of how many.
@@ -300,10 +312,20 @@ fn global_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
     let mut claims = Vec::new();
     for (method, title) in [("batch-bore", "logit"), ("batch-bore-log", "log-probability")] {
         let (mut ahead, mut of, mut words) = (0, 0, Vec::new());
+        let mut limited_at = Vec::new();
         for subject in &settings.problems {
             let compare = |other| data.compare(&subject.name, "simple_regret", method, other);
             let (Some(lp), Some(q)) = (compare("lp-ei"), compare("q-ei")) else { continue };
-            if let Some(why) = lp.too_little(settings).or(q.too_little(settings)) {
+            let mut open = lp.too_few().or(q.too_few());
+            for (other, case) in [("lp-ei", &lp), ("q-ei", &q)] {
+                let Some(why) = case.too_early(settings) else { continue };
+                if data.is_limited(&subject.name, other) {
+                    limited_at.push(case.round);
+                } else {
+                    open = open.or(Some(why));
+                }
+            }
+            if let Some(why) = open {
                 words.push(format!("{}: open ({why})", subject.name));
                 continue;
             }
@@ -311,18 +333,24 @@ fn global_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
             let wins = lp.difference < 0.0 && q.difference < 0.0;
             ahead += usize::from(wins);
             words.push(format!(
-                "{}: {} (against LP-EI {}, q-EI {})",
+                "{}: {} (against LP-EI {} at round {}, q-EI {} at round {})",
                 subject.name,
                 if wins { "ahead" } else { "not ahead" },
                 signed(lp.difference),
-                signed(q.difference)
+                lp.round,
+                signed(q.difference),
+                q.round
             ));
         }
-        let verdict = match ahead {
+        let most = 2 * ahead > of;
+        let verdict = match (ahead, limited_at.iter().min().zip(limited_at.iter().max())) {
             _ if of == 0 => Verdict::Open("no problem can be compared".to_owned()),
-            ahead if 2 * ahead > of => Verdict::Holds,
-            0 => Verdict::DoesNotHold,
-            ahead => Verdict::HoldsOnly(format!("on {ahead} of {of} problems")),
+            (_, None) if most => Verdict::Holds,
+            (_, Some((first, last))) if most => Verdict::HoldsOnly(format!(
+                "up to rounds {first} to {last}, where the baselines reached their time limit"
+            )),
+            (0, _) => Verdict::DoesNotHold,
+            (ahead, _) => Verdict::HoldsOnly(format!("on {ahead} of {of} problems")),
         };
         claims.push(Claim {
             paper: format!("Batch BORE ({title}) outperforms its baselines on most problems."),
