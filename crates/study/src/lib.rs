@@ -30,6 +30,7 @@ pub mod follower;
 pub mod settings;
 pub mod store;
 pub mod study;
+pub mod study_file;
 pub mod trial;
 
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
@@ -40,4 +41,5 @@ pub use store::memory::Memory;
 pub use store::sqlite::Sqlite;
 pub use store::{Filter, Store};
 pub use study::{Best, Study};
+pub use study_file::StudyFile;
 pub use trial::{Change, Claim, Outcome, State, Token, Trial};
