@@ -27,6 +27,7 @@
 pub mod clock;
 pub mod error;
 pub mod follower;
+pub mod runner;
 pub mod settings;
 pub mod store;
 pub mod study;
