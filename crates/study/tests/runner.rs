@@ -155,8 +155,8 @@ fn a_command_whose_lease_is_lost_is_ended_and_its_result_dropped() {
 #[test]
 fn what_never_works_is_given_up_and_what_cannot_start_is_said() {
     let (study, summary, _) = run(&file("echo no luck >&2; exit 4", "trials = 100\nworkers = 2"));
-    let End::NothingWorks(reason) = &summary.end else { panic!("{summary:?}") };
-    assert!(reason.contains("exit status: 4") && reason.contains("no luck"), "{reason}");
+    let End::NothingWorks(failure) = &summary.end else { panic!("{summary:?}") };
+    assert_eq!((failure.reason.as_str(), failure.output.as_str()), ("exit status: 4", "no luck"));
     assert!(summary.told <= 7, "{summary:?}");
     assert!(values(&study).iter().filter(|outcome| outcome.is_some()).count() <= 7);
 

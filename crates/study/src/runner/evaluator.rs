@@ -21,13 +21,13 @@ use super::process::{self, Ended, Invocation, Limits, Urgency};
 use super::result::{self, Found};
 use super::trial_folder::TrialFolder;
 use crate::study_file::{Evaluation, Facts, StartIn, variable};
-use crate::trial::{Claim, Outcome};
+use crate::trial::{Claim, Failure, Outcome};
 
 /// What shells exit with after SIGINT.
 const INTERRUPTED_EXIT: i32 = 130;
 /// How much of the output is kept with a failure.
-const KEPT_LINES: usize = 20;
-const KEPT_CHARACTERS: usize = 2_000;
+const KEPT_LINES: usize = 50;
+const KEPT_CHARACTERS: usize = 4_000;
 
 /// Evaluates trials of one study.
 #[derive(Debug, Clone)]
@@ -138,9 +138,9 @@ impl Evaluator {
                 Err(error) => Verdict::CannotRun(error.to_string()),
             };
             match verdict {
-                Verdict::Outcome(Outcome::Failed(reason)) if left > 0 => {
+                Verdict::Outcome(Outcome::Failed(failure)) if left > 0 => {
                     left -= 1;
-                    retried(&reason);
+                    retried(&failure.reason);
                 }
                 verdict => return verdict,
             }
@@ -148,8 +148,9 @@ impl Evaluator {
     }
 
     fn judge(&self, ended: &Ended, folder: &TrialFolder) -> Verdict {
-        let failed =
-            |reason: String| Verdict::Outcome(Outcome::Failed(with_output(&reason, ended)));
+        let failed = |reason: String| {
+            Verdict::Outcome(Outcome::Failed(Failure { reason, output: last_words(ended) }))
+        };
         let told = |found| {
             Verdict::Outcome(match found {
                 Found::Value(value) => Outcome::Value(value),
@@ -192,22 +193,15 @@ impl Evaluator {
     }
 }
 
-/// A reason, and below it the end of what the command said: its complaints if it had any.
-fn with_output(reason: &str, ended: &Ended) -> String {
-    let (name, text) = if ended.stderr.trim().is_empty() {
-        ("output", ended.stdout.trim_end())
-    } else {
-        ("standard error", ended.stderr.trim_end())
-    };
-    if text.is_empty() {
-        return reason.to_owned();
-    }
+/// The end of what a command said: its complaints if it had any, otherwise its output.
+fn last_words(ended: &Ended) -> String {
+    let complaints = ended.stderr.trim_end();
+    let text = if complaints.is_empty() { ended.stdout.trim_end() } else { complaints };
     let lines: Vec<&str> = text.lines().collect();
     let end = lines[lines.len().saturating_sub(KEPT_LINES)..].join("\n");
     let cut = end.chars().count().saturating_sub(KEPT_CHARACTERS);
     // No database keeps zero bytes in text.
-    let end: String = end.chars().skip(cut).filter(|c| *c != '\0').collect();
-    format!("{reason}\nthe end of its {name}:\n{end}")
+    end.chars().skip(cut).filter(|c| *c != '\0').collect()
 }
 
 #[cfg(test)]
@@ -261,21 +255,18 @@ mod tests {
         assert_eq!(verdict(&sh("kill -INT $$; sleep 5"), ""), Verdict::Interrupted);
         assert!(matches!(verdict("[\"no-such-program\"]", ""), Verdict::CannotRun(_)));
         for (script, more, words) in [
-            (
-                "echo 1; echo oh no >&2; exit 3",
-                "",
-                "exit status: 3\nthe end of its standard error:\noh no",
-            ),
+            ("echo 1; echo oh no >&2; exit 3", "", "exit status: 3\noh no"),
             ("echo nan", "", "NaN, which is not finite"),
             ("echo done", "", "no result"),
             ("kill -KILL $$", "", "SIGKILL"),
             ("sleep 20", "timeout = 0.2\ngrace = 0.2", "its timeout of 200ms"),
             ("echo x > $WIMBLE_RESULT_FILE; echo 8", "", "result file: no result"),
         ] {
-            let Verdict::Outcome(Outcome::Failed(reason)) = verdict(&sh(script), more) else {
+            let Verdict::Outcome(Outcome::Failed(failure)) = verdict(&sh(script), more) else {
                 panic!("{script}")
             };
-            assert!(reason.contains(words), "{reason}");
+            let said = format!("{}\n{}", failure.reason, failure.output);
+            assert!(said.contains(words), "{said}");
         }
     }
 

@@ -38,7 +38,7 @@ pub use worker_key::WorkerKey;
 
 use crate::error::{Error, Result};
 use crate::study::Study;
-use crate::trial::{Claim, Outcome, Token};
+use crate::trial::{Claim, Failure, Outcome, Token};
 use process::Urgency;
 use slots::{Held, Report, Slot};
 
@@ -145,8 +145,8 @@ pub enum End {
     TimeOver,
     /// It was told to stop.
     Stopped,
-    /// The first trials all failed; the latest reason.
-    NothingWorks(String),
+    /// The first trials all failed; the latest of them.
+    NothingWorks(Failure),
     /// The command cannot be run, and why.
     CannotRun(String),
 }
@@ -338,10 +338,10 @@ impl Asking<'_> {
                 match outcome {
                     Outcome::Value(_) => books.any_value = true,
                     Outcome::Infeasible => {}
-                    Outcome::Failed(reason) => {
+                    Outcome::Failed(failure) => {
                         books.failures += 1;
                         if !books.any_value && books.failures >= FIRST_FAILURES {
-                            books.end.get_or_insert(End::NothingWorks(reason));
+                            books.end.get_or_insert(End::NothingWorks(failure));
                         }
                     }
                 }

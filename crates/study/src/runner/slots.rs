@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::process::Urgency;
 use super::{Event, Runner, Verdict};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::store::Refused;
 use crate::study::Study;
 use crate::trial::{Claim, Outcome, Token};
 
@@ -159,29 +160,26 @@ pub(super) fn beat(
 ) {
     let pause = (study.settings().lease / BEATS).clamp(SHORTEST_BEAT, LONGEST_BEAT);
     while rest.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-        let trials: Vec<(Token, Held)> = match held.lock() {
-            Ok(held) => held.iter().map(|(token, held)| (*token, held.clone())).collect(),
+        let trials: BTreeMap<Token, Held> = match held.lock() {
+            Ok(held) => held.clone(),
             Err(_) => return,
         };
-        for (token, held) in trials {
-            match study.heartbeat(token) {
-                Ok(()) => {}
-                Err(
-                    error @ (Error::LeaseLost { .. }
-                    | Error::AlreadyTold { .. }
-                    | Error::UnknownToken { .. }),
-                ) => {
+        if trials.is_empty() {
+            continue;
+        }
+        let tokens: Vec<Token> = trials.keys().copied().collect();
+        match study.heartbeats(&tokens) {
+            Ok(refused) => {
+                for Refused { token, error } in refused {
+                    let Some(held) = trials.get(&token) else { continue };
                     if let Ok(mut lost) = held.lost.lock() {
                         *lost = Some(error.to_string());
                     }
                     held.is_lost.store(true, Ordering::SeqCst);
                 }
-                // The next beat may find the storage again; until then the lease lasts as long as it lasts.
-                Err(error) => {
-                    watch(Event::StorageAway { reason: error.to_string() });
-                    break;
-                }
             }
+            // The next beat may find the storage again; until then a lease lasts as long as it lasts.
+            Err(error) => watch(Event::StorageAway { reason: error.to_string() }),
         }
     }
 }
