@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -131,23 +132,38 @@ fn a_trial_of_a_lost_worker_is_waited_for_and_run() {
 
 #[test]
 fn a_command_whose_lease_is_lost_is_ended_and_its_result_dropped() {
-    let file = file("sleep 30; echo 1", "trials = 1\nworkers = 1\nlease = \"1h\"");
+    let file = file("sleep 30; echo 1", "trials = 1\nworkers = 1\nlease = \"2s\"");
     let study = open(&memory(), &file);
     let runner = runner(&file, "w");
     let stop = runner.stop.clone();
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let study = &study;
+        let (study, over) = (&study, &over);
         let thief = Study::open(Arc::clone(study.store()), "s").unwrap();
         scope.spawn(move || {
             std::thread::sleep(Duration::from_millis(700));
             let trial = &thief.trials(&Filter::default()).unwrap()[0];
             let token = wimble_study::Token { trial: 0, fence: trial.lease().unwrap().fence };
             thief.tell(token, &Outcome::Value(7.0), "thief").unwrap();
-            std::thread::sleep(Duration::from_secs(3));
+            // The heart must notice; this ends a run in which it does not.
+            let told = Instant::now();
+            while !over.load(Ordering::SeqCst) && told.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
             stop.request();
         });
-        let summary = runner.run(study, &|_| {}).unwrap();
-        assert_eq!((summary.told, summary.released), (0, 0));
+        let began = Instant::now();
+        let dropped = Mutex::new(Vec::new());
+        let watch = |event| {
+            if let Event::Dropped { trial, reason } = event {
+                dropped.lock().unwrap().push((trial, reason));
+            }
+        };
+        let summary = runner.run(study, &watch).unwrap();
+        over.store(true, Ordering::SeqCst);
+        assert_eq!(summary, Summary { end: End::BudgetSpent, told: 0, released: 0 });
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+        assert_eq!(dropped.lock().unwrap().len(), 1);
     });
     assert_eq!(values(&study), [Some(Outcome::Value(7.0))]);
 }

@@ -215,6 +215,7 @@ pub fn variable(parameter: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const MINIMAL: &str = "name = \"m\"\nworkers = 4\ncommand = [\"true\", \"{x}\"]\n[space]\nx = { type = \"real\", low = 0, high = 1 }\n";
 
@@ -241,5 +242,34 @@ mod tests {
     #[test]
     fn variables_have_names_that_every_shell_reads() {
         assert_eq!(variable("learning rate-2"), "WIMBLE_PARAM_LEARNING_RATE_2");
+    }
+
+    proptest! {
+        /// Any text, most of it near a study file: it is read, or its mistakes are at places of the text.
+        #[test]
+        fn no_text_makes_it_panic(
+            at in 0..MINIMAL.len(),
+            cut in 0..12_usize,
+            put in "[-a-z0-9{}\\[\\]=\".,\n é\\\\]{0,8}",
+            json: bool,
+        ) {
+            let (format, whole) = if json {
+                (Format::Json, r#"{"name": "m", "command": ["true", "{x}"], "space": {"x": {"type": "boolean"}}}"#)
+            } else {
+                (Format::Toml, MINIMAL)
+            };
+            let at = at.min(whole.len());
+            let text = format!("{}{put}{}", &whole[..at], &whole[(at + cut).min(whole.len())..]);
+            match StudyFile::parse("m", &text, format) {
+                Ok(file) => file.settings(None).check().unwrap(),
+                Err(mistakes) => {
+                    prop_assert!(mistakes.iter().count() > 0);
+                    prop_assert!(mistakes.iter().all(|(line, column, mistake)| {
+                        line >= 1 && column >= 1 && mistake.span().end <= text.len()
+                    }));
+                    prop_assert!(!mistakes.to_string().is_empty());
+                }
+            }
+        }
     }
 }
