@@ -42,6 +42,33 @@ pub enum Error {
         /// The name asked for.
         study: String,
     },
+    /// A study was deleted under an open one, and there is another of its name.
+    #[error(
+        "study `{study}` was deleted and created anew while it was open here; \
+         stop what was begun for the old one, and open it again"
+    )]
+    Replaced {
+        /// The study.
+        study: String,
+    },
+    /// There is no trial of this number.
+    #[error("study `{study}` has no trial {trial}: it has {issued}, numbered from 0")]
+    UnknownTrial {
+        /// The study.
+        study: String,
+        /// The number asked for.
+        trial: u64,
+        /// How many trials exist.
+        issued: u64,
+    },
+    /// The address of a store cannot be understood.
+    #[error("the storage address `{address}` {reason}")]
+    Address {
+        /// The address, without its password.
+        address: String,
+        /// What is wrong, and what to write instead.
+        reason: String,
+    },
     /// A study exists with other settings.
     #[error(
         "study `{study}` exists with other settings: {differences}; \
@@ -123,7 +150,7 @@ pub enum Error {
     /// A client key was used for two different things.
     #[error(
         "study `{study}`: the client key `{key}` was used before, {before}; \
-         use a new key for every new ask or tell"
+         use a new key for every new ask, tell or addition"
     )]
     KeyReused {
         /// The study.

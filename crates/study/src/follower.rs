@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use wimble::history::{History, Outcome as Told};
 use wimble::points::Points;
-use wimble::session::Direction;
 use wimble::strategy::{Evidence, Memory, Strategy};
 
 use crate::error::{Error, Result};
@@ -115,11 +114,23 @@ impl Follower {
         let Settings { name, space, seed, .. } = &self.settings;
         let pending = Points::from_rows(space.dim(), self.pending.values());
         let evidence = Evidence { space, history: &self.history, pending: &pending };
-        let points = strategy
-            .propose(evidence, count, *seed, &mut self.memory)
-            .map_err(|source| Error::Proposal { study: name.clone(), count, source })?;
+        let mut propose = |count| strategy.propose(evidence, count, *seed, &mut self.memory);
+        let mut exhausted = false;
+        let points = match propose(count) {
+            // A finite space, of which additions took a part: what is left.
+            Err(wimble::Error::Exhausted { tried, total, .. }) if total < u128::MAX => {
+                exhausted = true;
+                match usize::try_from(total.saturating_sub(tried as u128)).unwrap_or(count) {
+                    0 => Ok(Points::new(space.dim())),
+                    left => propose(left.min(count)),
+                }
+            }
+            points => points,
+        };
+        let points =
+            points.map_err(|source| Error::Proposal { study: name.clone(), count, source })?;
         let configurations = points.rows().map(|x| space.decode(x)).collect();
-        Ok(Proposal { known: self.issued, configurations })
+        Ok(Proposal { known: self.issued, configurations, exhausted })
     }
 
     /// The number of the last change taken in.
@@ -153,11 +164,10 @@ impl Follower {
     }
 
     fn minimised(&self, outcome: &Outcome) -> Told {
-        match (outcome, self.settings.direction) {
-            (Outcome::Value(value), Direction::Minimise) => Told::Value(*value),
-            (Outcome::Value(value), Direction::Maximise) => Told::Value(-value),
-            (Outcome::Failed(_), _) => Told::Failed,
-            (Outcome::Infeasible, _) => Told::Infeasible,
+        match outcome {
+            Outcome::Value(value) => Told::Value(self.settings.minimised(*value)),
+            Outcome::Failed(_) => Told::Failed,
+            Outcome::Infeasible => Told::Infeasible,
         }
     }
 }

@@ -24,20 +24,30 @@
 //! # Ok::<(), wimble_study::Error>(())
 //! ```
 
+pub mod addition;
 pub mod clock;
+pub mod counts;
+pub mod diagnosis;
 pub mod error;
 pub mod follower;
+pub mod runner;
 pub mod settings;
 pub mod store;
 pub mod study;
+pub mod study_file;
 pub mod trial;
 
+pub use addition::Addition;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use counts::Counts;
+pub use diagnosis::{Condition, Diagnosis, Holding, StudyHealth};
 pub use error::{Error, Result};
 pub use follower::{Follower, Progress};
 pub use settings::Settings;
+pub use store::address::{Address, open};
 pub use store::memory::Memory;
 pub use store::sqlite::Sqlite;
-pub use store::{Filter, Store};
+pub use store::{Filter, Refused, Stage, Store};
 pub use study::{Best, Study};
-pub use trial::{Change, Claim, Outcome, State, Token, Trial};
+pub use study_file::StudyFile;
+pub use trial::{Change, Claim, Failure, Origin, Outcome, State, Token, Trial};

@@ -137,6 +137,11 @@ impl Settings {
         Ok(())
     }
 
+    /// A value as one to be minimised. Not −0 for 0.
+    pub(crate) fn minimised(&self, value: f64) -> f64 {
+        minimised(self.direction, value)
+    }
+
     /// Refuses to open the study `stored` as this one, and says what differs.
     pub fn check_same(&self, stored: &Self) -> Result<()> {
         let mut differences = Vec::new();
@@ -206,6 +211,14 @@ fn series(version: &str) -> &str {
     let parts = if version.starts_with("0.") { 2 } else { 1 };
     let end = version.match_indices('.').nth(parts - 1).map_or(version.len(), |(at, _)| at);
     &version[..end]
+}
+
+/// A value as one to be minimised. Not −0 for 0.
+pub(crate) fn minimised(direction: Direction, value: f64) -> f64 {
+    match direction {
+        Direction::Minimise => value,
+        Direction::Maximise => 0.0 - value,
+    }
 }
 
 /// Refuses names, worker keys and client keys that are empty, or too long to be meant.

@@ -10,14 +10,15 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
-use wimble::session::Direction;
 use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
+use crate::addition::Addition;
+use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::settings::{Record, Settings};
-use crate::store::{Ask, Filter, Reply, Store};
+use crate::store::{Ask, Filter, Refused, Reply, Store};
 use crate::trial::{Claim, Outcome, Token, Trial};
 
 /// A trial that has a value.
@@ -83,9 +84,17 @@ impl Study {
         loop {
             match self.store.ask(name, &ask, proposal.as_ref())? {
                 Reply::Claims(claims) => return Ok(claims),
-                Reply::Propose { count, room } => {
+                Reply::Propose { count, room, issued } => {
                     let room = usize::try_from(room).unwrap_or(usize::MAX);
+                    // Trials are never taken back, and a reader misses none: otherwise this is another study.
+                    let replaced = || Error::Replaced { study: name.clone() };
+                    if follower.issued() > issued {
+                        return Err(replaced());
+                    }
                     follower.catch_up(&*self.store)?;
+                    if follower.issued() < issued {
+                        return Err(replaced());
+                    }
                     let count = count.max(self.settings.batch_size.min(room));
                     proposal = Some(follower.propose(&*self.strategy, count)?);
                 }
@@ -93,9 +102,31 @@ impl Study {
         }
     }
 
+    /// Puts a configuration into the queue, before all that was proposed; gives its trial. Doing so again with the
+    /// same key gives the same trial.
+    pub fn enqueue(&self, key: &str, configuration: Configuration) -> Result<u64> {
+        let ids = self.add(&[Addition::queued(key, configuration)])?;
+        ids.first().copied().ok_or_else(|| {
+            Error::corrupt(&self.settings.name, "answer to an addition", "it names no trial")
+        })
+    }
+
+    /// Adds trials that the method did not propose, all or none; gives their numbers.
+    pub fn add(&self, additions: &[Addition]) -> Result<Vec<u64>> {
+        for addition in additions {
+            self.settings.space.encode(&addition.configuration)?;
+        }
+        self.store.add(&self.settings.name, additions)
+    }
+
     /// Says that the holder of a token is alive: its lease begins anew. Call it a few times a lease.
     pub fn heartbeat(&self, token: Token) -> Result<()> {
         self.store.heartbeat(&self.settings.name, token)
+    }
+
+    /// The same for many tokens at once; gives those that were not honoured, and why.
+    pub fn heartbeats(&self, tokens: &[Token]) -> Result<Vec<Refused>> {
+        self.store.heartbeats(&self.settings.name, tokens)
     }
 
     /// What came of a trial. Once this returns it is kept; telling again with the same `client_key` is harmless.
@@ -121,22 +152,32 @@ impl Study {
 
     /// The best trial so far, the earliest told of equals.
     pub fn best(&self) -> Result<Option<Best>> {
-        let follower = self.current()?;
-        let history = follower.history();
-        Ok(history.best().zip(history.best_value()).map(|(place, value)| Best {
-            trial: follower.told()[place],
-            configuration: self.settings.space.decode(history.points().row(place)),
-            value: match self.settings.direction {
-                Direction::Minimise => value,
-                // Not −0 for 0.
-                Direction::Maximise => 0.0 - value,
-            },
+        Ok(self.best_trials(1)?.pop().and_then(|trial| {
+            let value = trial.outcome()?.value()?;
+            Some(Best { trial: trial.id, configuration: trial.configuration, value })
         }))
+    }
+
+    /// The best trials, best first, `count` at most.
+    pub fn best_trials(&self, count: usize) -> Result<Vec<Trial>> {
+        self.store.best(&self.settings.name, count)
+    }
+
+    /// How many trials are where.
+    pub fn counts(&self) -> Result<Counts> {
+        self.store.counts(&self.settings.name)
     }
 
     /// How far the study is.
     pub fn progress(&self) -> Result<Progress> {
-        Ok(self.current()?.progress())
+        let counts = self.counts()?;
+        let (queued, running, finished) = (counts.queued, counts.running, counts.finished());
+        Ok(Progress { queued, running, finished })
+    }
+
+    /// The trial of this number.
+    pub fn trial(&self, trial: u64) -> Result<Trial> {
+        self.store.trial(&self.settings.name, trial)
     }
 
     /// Trials in the order of their numbers.
@@ -152,12 +193,6 @@ impl Study {
     /// Where it is kept.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
-    }
-
-    fn current(&self) -> Result<MutexGuard<'_, Follower>> {
-        let mut follower = self.follower()?;
-        follower.catch_up(&*self.store)?;
-        Ok(follower)
     }
 
     fn follower(&self) -> Result<MutexGuard<'_, Follower>> {

@@ -20,7 +20,7 @@ pub enum Outcome {
     /// The objective's value.
     Value(f64),
     /// The trial broke, and how: no value.
-    Failed(String),
+    Failed(Failure),
     /// The configuration cannot be evaluated: no value, and none to be had by trying again.
     Infeasible,
 }
@@ -39,10 +39,38 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => write!(f, "{value}"),
-            Self::Failed(message) => write!(f, "failed ({message})"),
+            Self::Failed(failure) => write!(f, "failed ({})", failure.reason),
             Self::Infeasible => f.write_str("infeasible"),
         }
     }
+}
+
+/// How a trial broke. A text alone is a reason: `Outcome::Failed("it diverged".into())`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Why, in a line.
+    pub reason: String,
+    /// The end of what it printed. A store keeps the last 16 KiB.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}
+
+impl<T: Into<String>> From<T> for Failure {
+    fn from(reason: T) -> Self {
+        Self { reason: reason.into(), output: String::new() }
+    }
+}
+
+/// Where a trial comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The method proposed it.
+    Proposed,
+    /// A user put it into the queue.
+    Enqueued,
+    /// It was evaluated elsewhere.
+    Imported,
 }
 
 /// The right to tell one trial: a trial and a fencing number, which grows with every claim of the study.
@@ -117,9 +145,10 @@ pub struct Finish {
     pub outcome: Outcome,
     /// When.
     pub at: Timestamp,
-    /// The lease under which it was told or, where it was never told, lost for the last time.
+    /// The lease under which it was told or, where it was never told, lost for the last time. An imported trial
+    /// has one of fencing number 0, which no token has.
     pub lease: Lease,
-    /// The client key of the tell; `None` where no worker told it.
+    /// The client key of the tell; `None` where no worker told it here.
     pub key: Option<String>,
 }
 
@@ -130,6 +159,8 @@ pub struct Trial {
     pub id: u64,
     /// What to try.
     pub configuration: Configuration,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Where it is in its life.
     pub state: State,
     /// How many of its leases ran out.
@@ -146,6 +177,32 @@ impl Trial {
         match &self.state {
             State::Finished(finish) => Some(&finish.outcome),
             State::Queued(_) | State::Running(_) => None,
+        }
+    }
+
+    /// When its latest evaluation began, if it has one.
+    pub fn started(&self) -> Option<Timestamp> {
+        self.latest_lease().map(|lease| lease.since)
+    }
+
+    /// When it finished, if it did.
+    pub fn finished(&self) -> Option<Timestamp> {
+        match &self.state {
+            State::Finished(finish) => Some(finish.at),
+            State::Queued(_) | State::Running(_) => None,
+        }
+    }
+
+    /// Who runs it or ran it last, if anybody.
+    pub fn worker(&self) -> Option<&str> {
+        self.latest_lease().map(|lease| lease.worker.as_str())
+    }
+
+    fn latest_lease(&self) -> Option<&Lease> {
+        match &self.state {
+            State::Queued(_) => None,
+            State::Running(lease) => Some(lease),
+            State::Finished(finish) => Some(&finish.lease),
         }
     }
 

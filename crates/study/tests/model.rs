@@ -216,7 +216,8 @@ fn ask_store(store: &dyn Store, ask: &Ask<'_>, issued: usize, spare: usize) -> R
     let mut reply = store.ask("s", ask, None)?;
     if let Reply::Propose { count, .. } = reply {
         let configurations = (issued..issued + count + spare).map(point).collect();
-        reply = store.ask("s", ask, Some(&Proposal { known: issued as u64, configurations }))?;
+        let proposal = Proposal { known: issued as u64, configurations, exhausted: false };
+        reply = store.ask("s", ask, Some(&proposal))?;
     }
     let Reply::Claims(claims) = reply else { panic!("the proposal saw all trials: {reply:?}") };
     for claim in &claims {

@@ -6,17 +6,27 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard};
 
-use super::rules::{Answer, Head, Rows, Rules};
-use super::{Ask, Filter, Proposal, Reply, Stage, Store};
+use super::rules::{Answer, Head, Reads, Rows, Rules};
+use super::{Ask, Filter, OutcomeKind, Proposal, Refused, Reply, Stage, Store};
+use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
+use crate::counts::Counts;
+use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
-use crate::trial::{Change, Outcome, State, Token, Trial};
+use crate::trial::{Change, Origin, Outcome, State, Token, Trial};
 
 /// Studies in memory.
 pub struct Memory {
     clock: Box<dyn Clock>,
-    studies: Mutex<BTreeMap<String, Table>>,
+    studies: Mutex<Studies>,
+}
+
+#[derive(Default)]
+struct Studies {
+    tables: BTreeMap<String, Table>,
+    /// The last fencing numbers of deleted studies.
+    deleted: HashMap<String, u64>,
 }
 
 impl Memory {
@@ -25,7 +35,7 @@ impl Memory {
         Self { clock: Box::new(clock), studies: Mutex::default() }
     }
 
-    fn lock(&self) -> Result<MutexGuard<'_, BTreeMap<String, Table>>> {
+    fn lock(&self) -> Result<MutexGuard<'_, Studies>> {
         self.studies.lock().map_err(|_| Error::Backend {
             place: "the store in memory".to_owned(),
             doing: "taking its lock",
@@ -35,7 +45,7 @@ impl Memory {
 
     fn read<T>(&self, study: &str, work: impl FnOnce(&Table) -> T) -> Result<T> {
         let studies = self.lock()?;
-        studies.get(study).map(work).ok_or_else(|| unknown(study))
+        studies.tables.get(study).map(work).ok_or_else(|| unknown(study))
     }
 
     fn write<T>(
@@ -44,8 +54,9 @@ impl Memory {
         work: impl FnOnce(&mut Rules<'_, Table>) -> Result<T>,
     ) -> Result<T> {
         let mut studies = self.lock()?;
-        let table = studies.get_mut(study).ok_or_else(|| unknown(study))?;
-        work(&mut Rules::begin(study, table, self.clock.now())?)
+        let table = studies.tables.get_mut(study).ok_or_else(|| unknown(study))?;
+        table.now = self.clock.now();
+        work(&mut Rules::begin(study, table, Reads::Nothing)?)
     }
 }
 
@@ -55,9 +66,14 @@ fn unknown(study: &str) -> Error {
 
 impl Store for Memory {
     fn create(&self, record: &Record) -> Result<Record> {
-        Ok(match self.lock()?.entry(record.settings.name.clone()) {
+        let name = &record.settings.name;
+        let Studies { tables, deleted } = &mut *self.lock()?;
+        Ok(match tables.entry(name.clone()) {
             Entry::Occupied(table) => table.get().record(),
-            Entry::Vacant(place) => place.insert(Table::new(record.clone())).record(),
+            Entry::Vacant(place) => {
+                let fence = deleted.get(name).copied().unwrap_or(0);
+                place.insert(Table::new(record.clone(), fence)).record()
+            }
         })
     }
 
@@ -66,7 +82,14 @@ impl Store for Memory {
     }
 
     fn studies(&self) -> Result<Vec<String>> {
-        Ok(self.lock()?.keys().cloned().collect())
+        Ok(self.lock()?.tables.keys().cloned().collect())
+    }
+
+    fn delete(&self, study: &str) -> Result<()> {
+        let mut studies = self.lock()?;
+        let table = studies.tables.remove(study).ok_or_else(|| unknown(study))?;
+        studies.deleted.insert(study.to_owned(), table.head.fence);
+        Ok(())
     }
 
     fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
@@ -77,8 +100,12 @@ impl Store for Memory {
         self.write(study, |rules| rules.ask(ask, proposal))
     }
 
-    fn heartbeat(&self, study: &str, token: Token) -> Result<()> {
-        self.write(study, |rules| rules.heartbeat(token))
+    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
+        self.write(study, |rules| rules.add(additions))
+    }
+
+    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
+        self.write(study, |rules| rules.heartbeats(tokens))
     }
 
     fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
@@ -112,6 +139,34 @@ impl Store for Memory {
                 .collect()
         })
     }
+
+    fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
+        let found = self.read(study, |table| {
+            let place = usize::try_from(trial).ok();
+            place.and_then(|id| table.trials.get(id)).cloned().ok_or(table.head.issued)
+        })?;
+        found.map_err(|issued| Error::UnknownTrial { study: study.to_owned(), trial, issued })
+    }
+
+    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
+        self.read(study, |table| {
+            table.scores.iter().take(count).map(|&(_, _, id)| table.get(id)).collect()
+        })
+    }
+
+    fn counts(&self, study: &str) -> Result<Counts> {
+        self.read(study, |table| table.head.counts)
+    }
+
+    fn condition(&self) -> Result<Condition> {
+        Ok(Condition {
+            place: "memory".to_owned(),
+            software: format!("wimble {}", env!("CARGO_PKG_VERSION")),
+            durability: "none: it ends with the process".to_owned(),
+            schema: 0,
+            now: self.clock.now(),
+        })
+    }
 }
 
 fn matches(trial: &Trial, filter: &Filter) -> bool {
@@ -120,7 +175,13 @@ fn matches(trial: &Trial, filter: &Filter) -> bool {
         State::Running(lease) => (Stage::Running, Some(&lease.worker)),
         State::Finished(finish) => (Stage::Finished, Some(&finish.lease.worker)),
     };
+    let outcome = trial.outcome().map(|outcome| match outcome {
+        Outcome::Value(_) => OutcomeKind::Value,
+        Outcome::Failed(_) => OutcomeKind::Failed,
+        Outcome::Infeasible => OutcomeKind::Infeasible,
+    });
     filter.stage.is_none_or(|wanted| wanted == stage)
+        && (filter.outcome.is_none() || filter.outcome == outcome)
         && (filter.worker.is_none() || filter.worker.as_ref() == worker)
 }
 
@@ -128,34 +189,36 @@ fn matches(trial: &Trial, filter: &Filter) -> bool {
 struct Table {
     record: Record,
     head: Head,
+    /// When the present call began.
+    now: Timestamp,
     trials: Vec<Trial>,
     by_sequence: BTreeMap<u64, u64>,
-    queue: BTreeSet<u64>,
+    /// Whether it was proposed, and its number: what users added comes first.
+    queue: BTreeSet<(bool, u64)>,
     due: BTreeSet<(Timestamp, u64)>,
     held: HashMap<String, BTreeSet<u64>>,
-    answers: HashMap<String, Answer>,
+    /// Minimised values as bits that sort like them, with sequence and trial.
+    scores: BTreeSet<(i64, u64, u64)>,
+    answers: HashMap<String, (Answer, Timestamp)>,
+    reviews: BTreeSet<(Timestamp, String)>,
+    additions: HashMap<String, u64>,
 }
 
 impl Table {
-    fn new(record: Record) -> Self {
-        let settings = &record.settings;
-        let head = Head {
-            budget: settings.budget,
-            retries: settings.retries,
-            lease: settings.lease,
-            issued: 0,
-            sequence: 0,
-            fence: 0,
-        };
+    fn new(record: Record, fence: u64) -> Self {
         Self {
+            head: Head::new(&record.settings, fence),
             record,
-            head,
+            now: Timestamp(0),
             trials: Vec::new(),
             by_sequence: BTreeMap::new(),
             queue: BTreeSet::new(),
             due: BTreeSet::new(),
             held: HashMap::new(),
+            scores: BTreeSet::new(),
             answers: HashMap::new(),
+            reviews: BTreeSet::new(),
+            additions: HashMap::new(),
         }
     }
 
@@ -169,13 +232,18 @@ impl Table {
         self.by_sequence.insert(trial.sequence, trial.id);
         match &trial.state {
             State::Queued(_) => {
-                self.queue.insert(trial.id);
+                self.queue.insert(queue_place(trial));
             }
             State::Running(lease) => {
                 self.due.insert((lease.due, trial.id));
                 self.held.entry(lease.worker.clone()).or_default().insert(trial.id);
             }
-            State::Finished(_) => {}
+            State::Finished(finish) => {
+                if let Outcome::Value(value) = finish.outcome {
+                    let score = self.record.settings.minimised(value);
+                    self.scores.insert((sortable(score), trial.sequence, trial.id));
+                }
+            }
         }
     }
 
@@ -184,7 +252,7 @@ impl Table {
         self.by_sequence.remove(&trial.sequence);
         match &trial.state {
             State::Queued(_) => {
-                self.queue.remove(&id);
+                self.queue.remove(&queue_place(trial));
             }
             State::Running(lease) => {
                 self.due.remove(&(lease.due, id));
@@ -195,6 +263,7 @@ impl Table {
                     }
                 }
             }
+            // Finished trials never change.
             State::Finished(_) => {}
         }
     }
@@ -204,9 +273,21 @@ impl Table {
     }
 }
 
+/// A trial's place in the queue.
+fn queue_place(trial: &Trial) -> (bool, u64) {
+    (trial.origin != Origin::Enqueued, trial.id)
+}
+
+/// A number that sorts among its like as finite floats do.
+fn sortable(value: f64) -> i64 {
+    let bits = value.to_bits().cast_signed();
+    // Below zero, larger bits are smaller values.
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
+}
+
 impl Rows for Table {
-    fn head(&mut self) -> Result<Head> {
-        Ok(self.head)
+    fn begin(&mut self, _: Reads<'_>) -> Result<(Head, Timestamp)> {
+        Ok((self.head, self.now))
     }
 
     fn save_head(&mut self, head: &Head) -> Result<()> {
@@ -241,15 +322,49 @@ impl Rows for Table {
     }
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {
-        Ok(self.queue.iter().take(limit).map(|&id| self.get(id)).collect())
+        Ok(self.queue.iter().take(limit).map(|&(_, id)| self.get(id)).collect())
     }
 
     fn answer(&mut self, key: &str) -> Result<Option<Answer>> {
-        Ok(self.answers.get(key).cloned())
+        Ok(self.answers.get(key).map(|(answer, _)| answer.clone()))
     }
 
-    fn keep_answer(&mut self, key: &str, answer: &Answer) -> Result<()> {
-        self.answers.insert(key.to_owned(), answer.clone());
+    fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()> {
+        self.answers.insert(key.to_owned(), (answer.clone(), review));
+        self.reviews.insert((review, key.to_owned()));
+        Ok(())
+    }
+
+    fn stale_answers(&mut self, now: Timestamp, limit: usize) -> Result<Vec<(String, Answer)>> {
+        let stale = self.reviews.iter().take_while(|(review, _)| *review <= now).take(limit);
+        let answers = stale.filter_map(|(_, key)| {
+            self.answers.get(key).map(|(answer, _)| (key.clone(), answer.clone()))
+        });
+        Ok(answers.collect())
+    }
+
+    fn postpone_answer(&mut self, key: &str, review: Timestamp) -> Result<()> {
+        if let Some((_, old)) = self.answers.get_mut(key) {
+            self.reviews.remove(&(*old, key.to_owned()));
+            self.reviews.insert((review, key.to_owned()));
+            *old = review;
+        }
+        Ok(())
+    }
+
+    fn forget_answer(&mut self, key: &str) -> Result<()> {
+        if let Some((_, review)) = self.answers.remove(key) {
+            self.reviews.remove(&(review, key.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn addition(&mut self, key: &str) -> Result<Option<u64>> {
+        Ok(self.additions.get(key).copied())
+    }
+
+    fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()> {
+        self.additions.insert(key.to_owned(), trial);
         Ok(())
     }
 }

@@ -4,7 +4,8 @@
 //! Every back end keeps every clause; `tests/contract/` holds each of them to it.
 //!
 //! **Studies.** A study has a unique name and settings that never change, but for its budget. It remembers the
-//! format and the engine version that created it.
+//! format and the engine version that created it. Deleting it takes all of its trials with it; fencing numbers go on
+//! where they were if a study of its name is created again, so that no token of the old one is honoured by the new.
 //!
 //! **Claims.** A running trial is held by exactly one worker, under a lease with a fencing token. Heartbeats renew
 //! the lease. When it is due, it ends at the next call that writes to the study, before anything else is done there:
@@ -19,11 +20,21 @@
 //!
 //! **Keys.** A repeated ask with the same client key gives the claims of the first time and changes nothing; a
 //! repeated tell with the same key, token and outcome is acknowledged again. A key used for something else is
-//! refused. An ask that gave nothing leaves no trace. `wanted` is how many trials the worker wants to hold: those
+//! refused. An ask that gave nothing leaves no trace. The answer to an ask is kept until all of its trials have been
+//! finished for a day ([`ANSWERS_KEPT`]), and is forgotten by a later ask; its key then counts as new. `wanted` is how many trials the worker wants to hold: those
 //! that it runs already come first, under the token that they have, so that a restarted worker finds its own again. A
 //! worker key therefore belongs to one process at a time.
 //!
-//! **Durability.** What was acknowledged is not lost by killing any process (SQLite: nor by loss of power). A call
+//! **Additions** are trials that the method did not propose, each under a key that no other addition to the study has:
+//! adding one again gives the number of its trial and changes nothing, and a key with something else is refused. One
+//! call adds all or nothing. Those without an outcome go to the queue before all that was proposed, and count against
+//! the budget, but are taken even where it is spent: what a user asks for is run. Those with an outcome are finished
+//! from the start, count as imported, and leave the budget alone: it says how many trials are evaluated here.
+//!
+//! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
+//!
+//! **Durability.** What was acknowledged is not lost by killing any process (SQLite, PostgreSQL: nor by loss of power
+//! or a crash of the server), but for heartbeats, which may be. A call
 //! that is refused has changed nothing, but that due leases may have ended; one whose back end failed may be made
 //! again with the same keys, whether or not it was done. Finished trials never change.
 //!
@@ -40,15 +51,24 @@
 //! process that dies while it proposes holds up another. Points beyond those wanted wait in the queue, so that with a
 //! batch size of M one asker in M proposes.
 
+pub mod address;
 pub mod memory;
 mod rules;
 pub mod sqlite;
 
+use std::time::Duration;
+
 use wimble::space::Configuration;
 
-use crate::error::Result;
+use crate::addition::Addition;
+use crate::counts::Counts;
+use crate::diagnosis::{Condition, Diagnosis};
+use crate::error::{Error, Result};
 use crate::settings::Record;
 use crate::trial::{Change, Claim, Outcome, Token, Trial};
+
+/// How long after the end of its last trial the answer to an ask is kept, at least.
+pub const ANSWERS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A worker's wish for trials.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +88,8 @@ pub struct Proposal {
     pub known: u64,
     /// What to try.
     pub configurations: Vec<Configuration>,
+    /// Whether the space has no other points: fewer than are missing are then accepted.
+    pub exhausted: bool,
 }
 
 /// The answer to an ask.
@@ -81,7 +103,18 @@ pub enum Reply {
         count: usize,
         /// How many more trials the budget allows.
         room: u64,
+        /// How many trials there are.
+        issued: u64,
     },
+}
+
+/// A token that was not honoured.
+#[derive(Debug)]
+pub struct Refused {
+    /// The token.
+    pub token: Token,
+    /// Why.
+    pub error: Error,
 }
 
 /// Which trials to list.
@@ -89,6 +122,8 @@ pub enum Reply {
 pub struct Filter {
     /// Only those at this stage.
     pub stage: Option<Stage>,
+    /// Only those that finished so.
+    pub outcome: Option<OutcomeKind>,
     /// Only those that this worker runs or finished.
     pub worker: Option<String>,
     /// Only those numbered from here.
@@ -106,6 +141,15 @@ pub enum Stage {
     Finished,
 }
 
+/// An [`Outcome`] without its facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum OutcomeKind {
+    Value,
+    Failed,
+    Infeasible,
+}
+
 /// A place where studies are kept, by the contract above.
 pub trait Store: Send + Sync {
     /// Keeps a new study, unless there is one of its name. Returns the one that stands.
@@ -117,14 +161,28 @@ pub trait Store: Send + Sync {
     /// The names of all studies, in order.
     fn studies(&self) -> Result<Vec<String>>;
 
+    /// Forgets a study and all of its trials. Whoever works on it is told that there is none.
+    fn delete(&self, study: &str) -> Result<()>;
+
     /// Allows another number of trials from now on. Those that exist stay.
     fn set_budget(&self, study: &str, budget: u64) -> Result<()>;
 
     /// Gives a worker what it runs already, then what is queued, then what is proposed.
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply>;
 
+    /// Adds trials that were not proposed; gives their numbers, in order.
+    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>>;
+
+    /// Renews leases; gives those that could not be.
+    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>>;
+
     /// Renews a lease.
-    fn heartbeat(&self, study: &str, token: Token) -> Result<()>;
+    fn heartbeat(&self, study: &str, token: Token) -> Result<()> {
+        match self.heartbeats(study, &[token])?.pop() {
+            Some(refused) => Err(refused.error),
+            None => Ok(()),
+        }
+    }
 
     /// Finishes a trial.
     fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()>;
@@ -140,4 +198,23 @@ pub trait Store: Send + Sync {
 
     /// Trials in the order of their numbers.
     fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>>;
+
+    /// The trial of this number.
+    fn trial(&self, study: &str, trial: u64) -> Result<Trial>;
+
+    /// The trials with the best values, best first and the earliest told of equals, `count` at most.
+    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>>;
+
+    /// How many trials are where.
+    fn counts(&self, study: &str) -> Result<Counts>;
+
+    /// What the back end says of itself.
+    fn condition(&self) -> Result<Condition>;
+}
+
+impl dyn Store {
+    /// The condition of the store and of every study in it.
+    pub fn diagnose(&self) -> Result<Diagnosis> {
+        Diagnosis::of(self)
+    }
 }

@@ -4,18 +4,27 @@
 //! commits what they did, also when they refuse: a rule changes nothing before it is sure, but for leases that
 //! were due. Only a failure of the back end itself rolls back.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wimble::space::Configuration;
 
-use super::{Ask, Proposal, Reply};
+use super::{ANSWERS_KEPT, Ask, Proposal, Refused, Reply};
+use crate::addition::Addition;
 use crate::clock::Timestamp;
+use crate::counts::Counts;
 use crate::error::{Error, Result};
-use crate::settings::check_name;
-use crate::trial::{Claim, Ended, Finish, Lease, Outcome, State, Token, Trial};
+use crate::settings::{Settings, check_name};
+use crate::trial::{Claim, Ended, Failure, Finish, Lease, Origin, Outcome, State, Token, Trial};
 
 /// More trials than any ask can mean.
 const LARGEST_ASK: usize = 10_000;
+/// What is kept of a reason and of output, in bytes.
+const LONGEST_REASON: usize = 2 << 10;
+const LONGEST_OUTPUT: usize = 16 << 10;
+/// How many old answers an ask looks at. More than the one that it adds, so that they become fewer.
+const REVIEWED: usize = 2;
 
 /// What a study knows of itself as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +38,23 @@ pub(super) struct Head {
     pub sequence: u64,
     /// The latest fencing number.
     pub fence: u64,
+    /// How many trials are where.
+    pub counts: Counts,
+}
+
+impl Head {
+    /// The head of a new study.
+    pub fn new(settings: &Settings, fence: u64) -> Self {
+        Self {
+            budget: settings.budget,
+            retries: settings.retries,
+            lease: settings.lease,
+            issued: 0,
+            sequence: 0,
+            fence,
+            counts: Counts::default(),
+        }
+    }
 }
 
 /// What an ask was given.
@@ -46,9 +72,18 @@ pub(super) struct Granted {
     pub attempt: u32,
 }
 
+/// What a call is going to read, for a back end that can fetch it together with the head.
+#[derive(Clone, Copy)]
+pub(super) enum Reads<'a> {
+    Nothing,
+    Trials(&'a [Token]),
+    Ask(&'a Ask<'a>),
+}
+
 /// The rows of one study, inside a transaction.
 pub(super) trait Rows {
-    fn head(&mut self) -> Result<Head>;
+    /// The head, and the time.
+    fn begin(&mut self, reads: Reads<'_>) -> Result<(Head, Timestamp)>;
     fn save_head(&mut self, head: &Head) -> Result<()>;
     fn trial(&mut self, id: u64) -> Result<Option<Trial>>;
     fn insert(&mut self, trial: &Trial) -> Result<()>;
@@ -57,10 +92,18 @@ pub(super) trait Rows {
     fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>>;
     /// The first running trials of a worker.
     fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>>;
-    /// The first queued trials.
+    /// The first queued trials: those that users added, then the others, each in the order of their numbers.
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>>;
     fn answer(&mut self, key: &str) -> Result<Option<Answer>>;
-    fn keep_answer(&mut self, key: &str, answer: &Answer) -> Result<()>;
+    /// Keeps an answer, to be looked at again at `review`.
+    fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()>;
+    /// The first answers to be looked at by now, with their keys.
+    fn stale_answers(&mut self, now: Timestamp, limit: usize) -> Result<Vec<(String, Answer)>>;
+    fn postpone_answer(&mut self, key: &str, review: Timestamp) -> Result<()>;
+    fn forget_answer(&mut self, key: &str) -> Result<()>;
+    /// The trial that was added under a key.
+    fn addition(&mut self, key: &str) -> Result<Option<u64>>;
+    fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()>;
 }
 
 /// The rules for one call.
@@ -74,20 +117,20 @@ pub(super) struct Rules<'a, R: Rows> {
 
 impl<'a, R: Rows> Rules<'a, R> {
     /// Reads the head and ends the leases that are due.
-    pub fn begin(study: &'a str, rows: &'a mut R, now: Timestamp) -> Result<Self> {
-        let head = rows.head()?;
+    pub fn begin(study: &'a str, rows: &'a mut R, reads: Reads<'_>) -> Result<Self> {
+        let (head, now) = rows.begin(reads)?;
         let mut rules = Self { study, rows, head, now, ended: 0 };
         for mut trial in rules.rows.due(now)? {
             let State::Running(lease) = trial.state.clone() else { continue };
             trial.lost += 1;
-            trial.state = if trial.lost > rules.head.retries {
-                let message = format!("its worker was lost {} times", trial.lost);
-                let outcome = Outcome::Failed(message);
+            let state = if trial.lost > rules.head.retries {
+                let reason = format!("its worker was lost {} times", trial.lost);
+                let outcome = Outcome::Failed(reason.into());
                 State::Finished(Finish { outcome, at: now, lease, key: None })
             } else {
                 State::Queued(Some(Ended::RanOut))
             };
-            rules.change(&mut trial)?;
+            rules.change(&mut trial, state)?;
             rules.ended += 1;
         }
         if rules.ended > 0 {
@@ -112,17 +155,20 @@ impl<'a, R: Rows> Rules<'a, R> {
         }
         let held = self.rows.held_by(ask.worker, ask.wanted)?;
         let queued = self.rows.queued(ask.wanted - held.len())?;
+        let stale = self.rows.stale_answers(self.now, REVIEWED)?;
         let missing = ask.wanted - held.len() - queued.len();
-        let room = self.head.budget.saturating_sub(self.head.issued);
+        let evaluated_here = self.head.issued - self.head.counts.imported;
+        let room = self.head.budget.saturating_sub(evaluated_here);
         let missing = missing.min(usize::try_from(room).unwrap_or(usize::MAX));
         let fresh: &[_] = match proposal {
             _ if missing == 0 => &[],
-            Some(Proposal { known, configurations })
-                if *known == self.head.issued && configurations.len() >= missing =>
+            Some(Proposal { known, configurations, exhausted })
+                if *known == self.head.issued
+                    && (configurations.len() >= missing || *exhausted) =>
             {
                 configurations
             }
-            _ => return Ok(Reply::Propose { count: missing, room }),
+            _ => return Ok(Reply::Propose { count: missing, room, issued: self.head.issued }),
         };
         let mut claims = Vec::with_capacity(ask.wanted);
         for mut trial in held {
@@ -134,43 +180,85 @@ impl<'a, R: Rows> Rules<'a, R> {
             self.rows.update(&trial)?;
         }
         for mut trial in queued {
-            claims.push(self.grant(&mut trial, ask.worker));
-            self.change(&mut trial)?;
+            let running = self.grant(ask.worker);
+            self.change(&mut trial, running)?;
+            claims.push(claim(&trial, self.head.fence));
         }
         for configuration in fresh.iter().take(usize::try_from(room).unwrap_or(usize::MAX)) {
-            let mut trial = Trial {
-                id: self.head.issued,
-                configuration: configuration.clone(),
-                state: State::Queued(None),
-                lost: 0,
-                sequence: 0,
-                proposed: self.now,
-            };
-            self.head.issued += 1;
-            if claims.len() < ask.wanted {
-                claims.push(self.grant(&mut trial, ask.worker));
+            let taken = claims.len() < ask.wanted;
+            let state = if taken { self.grant(ask.worker) } else { State::Queued(None) };
+            let trial = self.issue(configuration.clone(), Origin::Proposed, state)?;
+            if taken {
+                claims.push(claim(&trial, self.head.fence));
             }
-            self.head.sequence += 1;
-            trial.sequence = self.head.sequence;
-            self.rows.insert(&trial)?;
         }
         if !claims.is_empty() {
             let granted = |claim: &Claim| Granted { token: claim.token, attempt: claim.attempt };
             let claims = claims.iter().map(granted).collect();
             let answer = Answer { worker: ask.worker.to_owned(), wanted: ask.wanted, claims };
-            self.rows.keep_answer(ask.key, &answer)?;
+            self.rows.keep_answer(ask.key, &answer, self.now.after(ANSWERS_KEPT))?;
+            self.forget_answers(stale)?;
             self.rows.save_head(&self.head)?;
         }
         Ok(Reply::Claims(claims))
     }
 
-    pub fn heartbeat(&mut self, token: Token) -> Result<()> {
-        let mut trial = self.held(token)?;
-        if let State::Running(lease) = &mut trial.state {
-            // A clock that was set back must not shorten what was promised.
-            lease.due = lease.due.max(self.now.after(self.head.lease));
+    pub fn add(&mut self, additions: &[Addition]) -> Result<Vec<u64>> {
+        // All are checked before the first is added: a refusal changes nothing.
+        let mut known = Vec::with_capacity(additions.len());
+        let mut outcomes = Vec::with_capacity(additions.len());
+        let mut keys = HashMap::with_capacity(additions.len());
+        for (place, addition) in additions.iter().enumerate() {
+            check_name(self.study, "key of an addition", &addition.key)?;
+            if let Some(worker) = &addition.worker {
+                check_name(self.study, "worker of an addition", worker)?;
+            }
+            let next = self.head.issued + place as u64;
+            let outcome = &addition.outcome;
+            outcomes.push(outcome.as_ref().map(|told| self.storable(next, told)).transpose()?);
+            if let Some(first) = keys.insert(addition.key.as_str(), place) {
+                let before = format!("for number {first} of this call, counted from 0");
+                return Err(self.key_reused(&addition.key, before));
+            }
+            known.push(self.rows.addition(&addition.key)?);
+            if let Some(id) = known[place] {
+                self.check_same(addition, outcomes[place].as_ref(), id)?;
+            }
         }
-        self.rows.update(&trial)
+        let mut ids = Vec::with_capacity(additions.len());
+        for ((addition, outcome), known) in additions.iter().zip(outcomes).zip(known) {
+            if let Some(id) = known {
+                ids.push(id);
+                continue;
+            }
+            let state = match outcome {
+                None => State::Queued(None),
+                Some(outcome) => State::Finished(self.imported(addition, outcome)),
+            };
+            let trial = self.issue(addition.configuration.clone(), addition.origin(), state)?;
+            self.rows.keep_addition(&addition.key, trial.id)?;
+            ids.push(trial.id);
+        }
+        self.rows.save_head(&self.head)?;
+        Ok(ids)
+    }
+
+    pub fn heartbeats(&mut self, tokens: &[Token]) -> Result<Vec<Refused>> {
+        let mut refused = Vec::new();
+        for &token in tokens {
+            match self.held(token) {
+                Ok(mut trial) => {
+                    if let State::Running(lease) = &mut trial.state {
+                        // A clock that was set back must not shorten what was promised.
+                        lease.due = lease.due.max(self.now.after(self.head.lease));
+                    }
+                    self.rows.update(&trial)?;
+                }
+                Err(error) if error.is_refusal() => refused.push(Refused { token, error }),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(refused)
     }
 
     pub fn tell(&mut self, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
@@ -187,23 +275,22 @@ impl<'a, R: Rows> Rules<'a, R> {
             }
             if finish.outcome != outcome {
                 let before = format!("to tell trial {trial} the outcome {}", finish.outcome);
-                return Err(Error::KeyReused { study, key: key.to_owned(), before });
+                return Err(self.key_reused(key, before));
             }
             return Ok(());
         }
         let mut trial = self.held(token)?;
-        if let State::Running(lease) = trial.state {
+        if let State::Running(lease) = trial.state.clone() {
             let key = Some(key.to_owned());
-            trial.state = State::Finished(Finish { outcome, at: self.now, lease, key });
+            let finish = Finish { outcome, at: self.now, lease, key };
+            self.change(&mut trial, State::Finished(finish))?;
         }
-        self.change(&mut trial)?;
         self.rows.save_head(&self.head)
     }
 
     pub fn release(&mut self, token: Token) -> Result<()> {
         let mut trial = self.held(token)?;
-        trial.state = State::Queued(Some(Ended::Released));
-        self.change(&mut trial)?;
+        self.change(&mut trial, State::Queued(Some(Ended::Released)))?;
         self.rows.save_head(&self.head)
     }
 
@@ -219,8 +306,7 @@ impl<'a, R: Rows> Rules<'a, R> {
     fn repeat(&mut self, ask: &Ask<'_>, answer: &Answer) -> Result<Vec<Claim>> {
         if (answer.worker.as_str(), answer.wanted) != (ask.worker, ask.wanted) {
             let before = format!("by worker `{}` to ask for {}", answer.worker, answer.wanted);
-            let (study, key) = (self.study.to_owned(), ask.key.to_owned());
-            return Err(Error::KeyReused { study, key, before });
+            return Err(self.key_reused(ask.key, before));
         }
         let mut claims = Vec::with_capacity(answer.claims.len());
         for &Granted { token, attempt } in &answer.claims {
@@ -235,22 +321,106 @@ impl<'a, R: Rows> Rules<'a, R> {
         Ok(claims)
     }
 
-    /// Lets a worker hold a trial under a new token.
-    fn grant(&mut self, trial: &mut Trial, worker: &str) -> Claim {
+    /// Forgets those answers whose trials have all been finished for long.
+    fn forget_answers(&mut self, stale: Vec<(String, Answer)>) -> Result<()> {
+        for (key, answer) in stale {
+            let mut over = true;
+            for granted in &answer.claims {
+                let trial = self.rows.trial(granted.token.trial)?;
+                let finished = trial.as_ref().and_then(Trial::finished);
+                over &= finished.is_some_and(|at| at.after(ANSWERS_KEPT) <= self.now);
+            }
+            if over {
+                self.rows.forget_answer(&key)?;
+            } else {
+                self.rows.postpone_answer(&key, self.now.after(ANSWERS_KEPT))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses an addition under a key that trial `id` was added under, unless it is the same.
+    fn check_same(
+        &mut self,
+        addition: &Addition,
+        outcome: Option<&Outcome>,
+        id: u64,
+    ) -> Result<()> {
+        let Some(trial) = self.rows.trial(id)? else {
+            let what = format!("addition `{}`", addition.key);
+            let reason = format!("it names trial {id}, which is not there");
+            return Err(Error::corrupt(self.study, what, reason));
+        };
+        // What was put into the queue may have an outcome by now.
+        let same = trial.configuration == addition.configuration
+            && trial.origin == addition.origin()
+            && (outcome.is_none() || trial.outcome() == outcome);
+        if same {
+            return Ok(());
+        }
+        let before = match (trial.origin, trial.outcome()) {
+            (Origin::Imported, Some(told)) => {
+                format!("to add trial {id} at {} with {told}", trial.configuration)
+            }
+            _ => format!("to put trial {id} at {} into the queue", trial.configuration),
+        };
+        Err(self.key_reused(&addition.key, before))
+    }
+
+    /// The end of a trial that was evaluated elsewhere.
+    fn imported(&self, addition: &Addition, outcome: Outcome) -> Finish {
+        let at = addition.finished.unwrap_or(self.now);
+        let lease = Lease {
+            worker: addition.worker.clone().unwrap_or_else(|| "imported".to_owned()),
+            fence: 0,
+            since: addition.started.unwrap_or(at),
+            due: at,
+        };
+        Finish { outcome, at, lease, key: None }
+    }
+
+    /// A worker's hold under a new token.
+    fn grant(&mut self, worker: &str) -> State {
         self.head.fence += 1;
-        trial.state = State::Running(Lease {
+        State::Running(Lease {
             worker: worker.to_owned(),
             fence: self.head.fence,
             since: self.now,
             due: self.now.after(self.head.lease),
-        });
-        claim(trial, self.head.fence)
+        })
+    }
+
+    /// Adds a trial, under the next number and the next sequence number.
+    fn issue(
+        &mut self,
+        configuration: Configuration,
+        origin: Origin,
+        state: State,
+    ) -> Result<Trial> {
+        self.head.sequence += 1;
+        let trial = Trial {
+            id: self.head.issued,
+            configuration,
+            origin,
+            state,
+            lost: 0,
+            sequence: self.head.sequence,
+            proposed: self.now,
+        };
+        self.head.issued += 1;
+        self.head.counts.enter(&trial.state);
+        self.head.counts.imported += u64::from(origin == Origin::Imported);
+        self.rows.insert(&trial)?;
+        Ok(trial)
     }
 
     /// Saves a trial in a new state, under the next sequence number.
-    fn change(&mut self, trial: &mut Trial) -> Result<()> {
+    fn change(&mut self, trial: &mut Trial, state: State) -> Result<()> {
+        self.head.counts.leave(&trial.state);
+        self.head.counts.enter(&state);
         self.head.sequence += 1;
         trial.sequence = self.head.sequence;
+        trial.state = state;
         self.rows.update(trial)
     }
 
@@ -279,6 +449,7 @@ impl<'a, R: Rows> Rules<'a, R> {
             State::Queued(Some(Ended::Released)) => {
                 "it was released, and the trial is back in the queue".to_owned()
             }
+            State::Finished(finish) if token.fence > finish.lease.fence => return Err(unknown()),
             State::Finished(finish) if finish.key.is_none() => {
                 format!("its lease ended, and the trial finished: {}", finish.outcome)
             }
@@ -295,7 +466,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         Err(Error::LeaseLost { study: self.study.to_owned(), token, reason })
     }
 
-    /// An outcome as every back end can hold it: finite, one zero, no zero bytes.
+    /// An outcome as every back end can hold it: finite, one zero, no zero bytes, no endless text.
     fn storable(&self, trial: u64, outcome: &Outcome) -> Result<Outcome> {
         Ok(match outcome {
             Outcome::Value(value) if !value.is_finite() => {
@@ -304,9 +475,16 @@ impl<'a, R: Rows> Rules<'a, R> {
             }
             // −0 + 0 is +0, and SQLite knows no other.
             Outcome::Value(value) => Outcome::Value(value + 0.0),
-            Outcome::Failed(message) => Outcome::Failed(message.replace('\0', "\u{fffd}")),
+            Outcome::Failed(failure) => Outcome::Failed(Failure {
+                reason: beginning(&failure.reason, LONGEST_REASON).replace('\0', "\u{fffd}"),
+                output: end(&failure.output, LONGEST_OUTPUT).replace('\0', "\u{fffd}"),
+            }),
             Outcome::Infeasible => Outcome::Infeasible,
         })
+    }
+
+    fn key_reused(&self, key: &str, before: String) -> Error {
+        Error::KeyReused { study: self.study.to_owned(), key: key.to_owned(), before }
     }
 
     fn invalid(&self, field: &'static str, value: impl std::fmt::Display, most: u64) -> Error {
@@ -322,4 +500,16 @@ fn claim(trial: &Trial, fence: u64) -> Claim {
         token: Token { trial: trial.id, fence },
         attempt: trial.lost + 1,
     }
+}
+
+/// The first characters of a text, `most` bytes at most.
+fn beginning(text: &str, most: usize) -> &str {
+    let cut = (0..=most.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+    &text[..cut.unwrap_or(0)]
+}
+
+/// The last characters of a text, `most` bytes at most.
+fn end(text: &str, most: usize) -> &str {
+    let cut = (text.len().saturating_sub(most)..).find(|&at| text.is_char_boundary(at));
+    &text[cut.unwrap_or(text.len())..]
 }

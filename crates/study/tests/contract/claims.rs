@@ -129,3 +129,28 @@ pub fn tokens_never_given_are_unknown(place: &Place) {
         assert!(error.contains(&format!("never gave the token {trial}.{fence}")), "{error}");
     }
 }
+
+pub fn heartbeats_are_sent_together_and_the_lost_are_named(place: &Place) {
+    let study = open(place, settings());
+    let lost = one(&study, "u", "k0").token;
+    place.clock.advance(LEASE / 2);
+    let claims = study.ask("w", "k1", 3).unwrap();
+    study.tell(claims[1].token, &Outcome::Value(1.0), "t").unwrap();
+    place.clock.advance(LEASE / 2);
+    let unknown = Token { trial: 77, fence: 1 };
+    let tokens = [claims[0].token, lost, claims[1].token, unknown, claims[2].token];
+    let refused = study.heartbeats(&tokens).unwrap();
+    let said: Vec<(Token, String)> =
+        refused.iter().map(|refused| (refused.token, refused.error.to_string())).collect();
+    let told: Vec<Token> = said.iter().map(|(token, _)| *token).collect();
+    assert_eq!(told, [lost, claims[1].token, unknown]);
+    for ((_, words), expected) in
+        said.iter().zip(["no heartbeat", "finished already", "never gave"])
+    {
+        assert!(words.contains(expected), "{words}");
+    }
+    // The others were renewed.
+    place.clock.advance(LEASE * 3 / 4);
+    assert_eq!(study.expire_leases().unwrap(), 0);
+    assert!(study.heartbeats(&[]).unwrap().is_empty());
+}

@@ -46,3 +46,19 @@ pub fn telling_again_with_the_same_key_is_acknowledged(place: &Place) {
     let error = message(study.tell(claim.token, &Outcome::Value(1.5), "other"));
     assert!(error.contains("trial 0 is finished already, with the outcome 1.5"), "{error}");
 }
+
+pub fn answers_are_forgotten_long_after_their_trials_ended(place: &Place) {
+    let study = open(place, settings().lease(ANSWERS_KEPT * 10));
+    let done = one(&study, "w", "done");
+    let held = one(&study, "v", "held");
+    place.clock.advance(ANSWERS_KEPT);
+    study.tell(done.token, &Outcome::Value(1.0), "t").unwrap();
+    one(&study, "u1", "later-1");
+    // The trial ended just now: the answer stands.
+    assert_eq!(study.ask("w", "done", 1).unwrap(), std::slice::from_ref(&done));
+    place.clock.advance(ANSWERS_KEPT);
+    one(&study, "u2", "later-2");
+    assert_eq!(one(&study, "w", "done").trial, 4);
+    // Its trial is running: its answer stands for as long as it takes.
+    assert_eq!(study.ask("v", "held", 1).unwrap(), [held]);
+}

@@ -1,9 +1,11 @@
 //! The contract of `store`, clause by clause, on every back end.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod additions;
 mod changes;
 mod claims;
 mod keys;
+mod reports;
 mod studies;
 
 use std::collections::BTreeSet;
@@ -12,11 +14,11 @@ use std::time::Duration;
 
 use wimble::prelude::*;
 use wimble_study::settings::Record;
-use wimble_study::store::{Ask, Proposal, Reply, Stage};
+use wimble_study::store::{ANSWERS_KEPT, Ask, OutcomeKind, Proposal, Reply, Stage};
 use wimble_study::trial::Ended;
 use wimble_study::{
-    Claim, Clock as _, Error, Filter, Follower, ManualClock, Memory, Outcome, Settings, Sqlite,
-    State, Store, Study, Timestamp, Token,
+    Addition, Claim, Clock as _, Counts, Error, Failure, Filter, Follower, ManualClock, Memory,
+    Origin, Outcome, Settings, Sqlite, State, Store, Study, Timestamp, Token,
 };
 
 /// A store on a clock set by hand.
@@ -55,8 +57,22 @@ on_every_back_end! {
         refusals_name_the_field,
         studies_do_not_meet,
         trials_are_listed_by_stage_and_worker,
+        a_deleted_study_is_gone_and_its_tokens_are_worth_nothing,
+        a_worker_on_a_study_that_was_replaced_is_told_so,
         a_finite_space_is_tried_to_its_end;
+    additions:
+        what_a_user_enqueues_is_run_first,
+        imported_trials_are_evidence_and_leave_the_budget_alone,
+        adding_again_changes_nothing_and_other_contents_are_refused,
+        additions_are_taken_together_or_not_at_all,
+        what_imports_leave_of_a_finite_space_is_tried;
+    reports:
+        counts_and_best_follow_every_change,
+        one_trial_is_found_by_its_number,
+        a_diagnosis_shows_who_holds_what,
+        long_texts_are_cut;
     claims:
+        heartbeats_are_sent_together_and_the_lost_are_named,
         a_running_trial_has_one_holder,
         heartbeats_keep_a_lease,
         a_lost_trial_returns_to_the_queue_and_its_late_result_is_refused,
@@ -68,7 +84,8 @@ on_every_back_end! {
     keys:
         asking_again_with_the_same_key_gives_the_same,
         a_restarted_worker_gets_its_own_back,
-        telling_again_with_the_same_key_is_acknowledged;
+        telling_again_with_the_same_key_is_acknowledged,
+        answers_are_forgotten_long_after_their_trials_ended;
     changes:
         readers_follow_the_changes,
         stale_proposals_are_dropped,

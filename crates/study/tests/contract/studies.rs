@@ -75,7 +75,7 @@ pub fn every_outcome_is_kept_as_told(place: &Place) {
         Outcome::Value(1e17),
         Outcome::Value(3.0),
         Outcome::Failed("it broke: 'quotes'; DROP TABLE trials; \u{1f980}".into()),
-        Outcome::Failed(String::new()),
+        Outcome::Failed(Failure { reason: String::new(), output: "line\nlast line\n".into() }),
         Outcome::Infeasible,
     ];
     let claims = study.ask("w", "k", outcomes.len() + 1).unwrap();
@@ -157,4 +157,35 @@ pub fn a_finite_space_is_tried_to_its_end(place: &Place) {
     }
     assert!(study.ask("w", "k", 1).unwrap().is_empty());
     assert!(message(study.set_budget(11)).contains("at most 10"));
+}
+
+pub fn a_deleted_study_is_gone_and_its_tokens_are_worth_nothing(place: &Place) {
+    let study = open(place, settings().batch_size(3));
+    let other = open(place, Settings { name: "other".into(), ..settings() });
+    let old = one(&study, "w", "k");
+    study.enqueue("mine", old.configuration.clone()).unwrap();
+    place.store.delete("s").unwrap();
+    assert!(message(study.tell(old.token, &Outcome::Value(1.0), "t")).contains("no study `s`"));
+    assert!(message(place.store.delete("s")).contains("no study `s`"));
+    assert_eq!(place.store.studies().unwrap(), ["other"]);
+    let new = open(place, settings());
+    assert_eq!(new.counts().unwrap(), Counts::default());
+    let claim = one(&new, "w", "k");
+    assert_eq!(claim.trial, old.trial);
+    assert!(claim.token.fence > old.token.fence);
+    assert!(study.tell(old.token, &Outcome::Value(1.0), "t").is_err());
+    new.tell(claim.token, &Outcome::Value(2.0), "t").unwrap();
+    one(&other, "w", "k");
+}
+
+pub fn a_worker_on_a_study_that_was_replaced_is_told_so(place: &Place) {
+    let study = open(place, settings());
+    for i in 0..3 {
+        one(&study, &format!("w{i}"), &format!("k{i}"));
+    }
+    place.store.delete("s").unwrap();
+    let new = open(place, settings());
+    one(&new, "v", "k");
+    let error = message(study.ask("w", "k9", 1));
+    assert!(error.contains("was deleted and created anew"), "{error}");
 }

@@ -29,7 +29,7 @@ fn settings(name: &str) -> Settings {
 fn points(settings: &Settings, known: u64) -> Proposal {
     let mut rng = Seed(1).stream("fill", known);
     let draw = |_| settings.space.decode(&settings.space.sample(&mut rng));
-    Proposal { known, configurations: (0..CHUNK).map(draw).collect() }
+    Proposal { known, configurations: (0..CHUNK).map(draw).collect(), exhausted: false }
 }
 
 /// `trials` finished trials, in one transaction: nobody waits for the disk 200,000 times.

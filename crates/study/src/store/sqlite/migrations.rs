@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
@@ -62,7 +63,44 @@ const STEPS: [&str; 1] = ["
         answer TEXT NOT NULL,
         PRIMARY KEY (study, ask_key)
     ) STRICT, WITHOUT ROWID;
-"];
+",
+    // Counts and scores are kept, so that they cost the same at any size. `score` is the value, minimised. The queue
+    // has what users added first: `enqueued` comes before `proposed`.
+    "
+    ALTER TABLE studies ADD COLUMN queued INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN running INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN valued INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN failed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN infeasible INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE trials ADD COLUMN origin TEXT NOT NULL DEFAULT 'proposed'
+        CHECK (origin IN ('enqueued', 'imported', 'proposed'));
+    ALTER TABLE trials ADD COLUMN output TEXT;
+    ALTER TABLE trials ADD COLUMN score REAL;
+    ALTER TABLE asks ADD COLUMN review INTEGER NOT NULL DEFAULT 0;
+    UPDATE studies SET
+        queued = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'queued'),
+        running = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'running'),
+        valued = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'value'),
+        failed = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'failed'),
+        infeasible = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'infeasible');
+    UPDATE trials SET
+        score = CASE (SELECT direction FROM studies WHERE id = trials.study)
+                WHEN 'minimise' THEN value ELSE 0.0 - value END,
+        output = CASE outcome WHEN 'failed' THEN '' END;
+    DROP INDEX trials_queue;
+    CREATE INDEX trials_queue ON trials (study, origin, id) WHERE stage = 'queued';
+    CREATE INDEX trials_best ON trials (study, score, sequence) WHERE score IS NOT NULL;
+    CREATE INDEX asks_review ON asks (study, review);
+    CREATE TABLE additions (
+        study INTEGER NOT NULL REFERENCES studies (id),
+        add_key TEXT NOT NULL,
+        trial INTEGER NOT NULL,
+        PRIMARY KEY (study, add_key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE deleted_studies (name TEXT PRIMARY KEY, fence INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Brings the file to the latest version. Several processes may try at once.
 pub(super) fn migrate(connection: &mut Connection, place: &str, now: Timestamp) -> Result<()> {
@@ -77,26 +115,37 @@ pub(super) fn migrate(connection: &mut Connection, place: &str, now: Timestamp) 
             ) STRICT",
         )
         .map_err(&failed)?;
-    let found: i64 = transaction
-        .query_row("SELECT coalesce(max(version), 0) FROM wimble_schema", [], |row| row.get(0))
-        .map_err(&failed)?;
+    let found = version(&transaction).map_err(&failed)?;
     if found > known {
         return Err(Error::LaterSchema { place: place.to_owned(), found, known });
     }
-    for (version, step) in (1..).zip(STEPS).filter(|&(version, _)| version > found) {
-        transaction.execute_batch(step).map_err(&failed)?;
-        transaction
-            .execute("INSERT INTO wimble_schema VALUES (?1, ?2)", params![version, now.0])
-            .map_err(&failed)?;
-    }
+    apply(&transaction, found, known, now).map_err(&failed)?;
     transaction.commit().map_err(&failed)
+}
+
+/// Applies the steps after version `found`, up to version `to`.
+fn apply(connection: &Connection, found: i64, to: i64, now: Timestamp) -> rusqlite::Result<()> {
+    for (version, step) in (1..=to).zip(STEPS).filter(|&(version, _)| version > found) {
+        connection.execute_batch(step)?;
+        connection.execute("INSERT INTO wimble_schema VALUES (?1, ?2)", params![version, now.0])?;
+    }
+    Ok(())
+}
+
+/// The version of the file.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
+        .query_row("SELECT coalesce(max(version), 0) FROM wimble_schema", [], |row| row.get(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SystemClock;
-    use crate::store::sqlite::Sqlite;
+    use crate::settings::{Record, Settings};
+    use crate::store::Store as _;
+    use crate::store::sqlite::{Sqlite, rows};
+    use crate::{Counts, Origin, Outcome, SystemClock};
+    use wimble::prelude::{Dimension, Direction, SearchSpace};
 
     #[test]
     fn a_file_is_brought_up_to_date_once_and_a_later_one_is_refused() {
@@ -113,6 +162,43 @@ mod tests {
         connection.execute("INSERT INTO wimble_schema VALUES (99, 0)", []).unwrap();
         let error = Sqlite::open(&path, SystemClock).err().unwrap();
         assert!(matches!(error, Error::LaterSchema { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_the_first_version_is_counted_and_scored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("studies.db");
+        let first = Connection::open(&path).unwrap();
+        first
+            .execute_batch(
+                "CREATE TABLE wimble_schema (version INTEGER PRIMARY KEY, applied INTEGER NOT NULL) STRICT",
+            )
+            .unwrap();
+        apply(&first, 0, 1, Timestamp(0)).unwrap();
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let settings =
+            Settings::new("old", space, "random".parse().unwrap()).direction(Direction::Maximise);
+        rows::add(&first, "file", &Record::new(settings), Timestamp(0)).unwrap();
+        first
+            .execute_batch(
+                "UPDATE studies SET issued = 4, sequence = 9, fence = 4;
+                 INSERT INTO trials (study, id, configuration, stage, lost, sequence, proposed, worker, fence, since,
+                     due, outcome, value, message, finished, tell_key) VALUES
+                     (1, 0, '{\"x\":0.5}', 'finished', 0, 5, 0, 'w', 1, 0, 9, 'value', 2.0, NULL, 1, 't'),
+                     (1, 1, '{\"x\":0.6}', 'finished', 0, 6, 0, 'w', 2, 0, 9, 'value', 3.0, NULL, 1, 't'),
+                     (1, 2, '{\"x\":0.7}', 'finished', 0, 7, 0, 'w', 3, 0, 9, 'failed', NULL, 'why', 1, 't');
+                 INSERT INTO trials (study, id, configuration, stage, lost, sequence, proposed)
+                     VALUES (1, 3, '{\"x\":0.8}', 'queued', 0, 8, 0);",
+            )
+            .unwrap();
+        drop(first);
+        let store = Sqlite::open(&path, SystemClock).unwrap();
+        let expected = Counts { queued: 1, valued: 2, failed: 1, ..Counts::default() };
+        assert_eq!(store.counts("old").unwrap(), expected);
+        let best: Vec<u64> = store.best("old", 9).unwrap().iter().map(|trial| trial.id).collect();
+        assert_eq!(best, [1, 0]);
+        assert_eq!(store.trial("old", 2).unwrap().outcome(), Some(&Outcome::Failed("why".into())));
+        assert_eq!(store.trial("old", 3).unwrap().origin, Origin::Proposed);
     }
 
     #[test]

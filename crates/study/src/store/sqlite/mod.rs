@@ -1,8 +1,15 @@
 //! Studies in a file of SQLite, for any number of processes on one machine.
 //!
 //! Writers take turns: every call that writes is one short transaction that takes the file's one write lock at its
-//! beginning, and waits for it. Readers see the last commit and wait for nobody (write-ahead log). A commit is on the
-//! disk before the call returns (`synchronous = FULL`), which is most of its cost.
+//! beginning, and waits for it. Readers see the last commit and wait for nobody (write-ahead log).
+//!
+//! # Durability
+//! A commit is on the disk before the call returns, as with `synchronous = FULL`. But SQLite then waits for the disk
+//! while it holds the lock, and all workers wait in one line. Here a commit writes the log without waiting
+//! (`synchronous = NORMAL`), gives up the lock, and the call waits for the log to reach the disk before it
+//! acknowledges: workers wait together, and the file system serves them together. The log is read up to its first
+//! gap, so that what is on the disk is always a beginning of what was committed, and whatever an acknowledged call
+//! saw is there if the call is. Loss of power ends every reader with it: none remembers what the disk does not.
 //!
 //! The file must be on a disk of this machine: SQLite's locks do not hold on network file systems.
 //!
@@ -14,7 +21,10 @@ mod cost;
 mod migrations;
 mod rows;
 
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -22,9 +32,12 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use self::rows::Table;
-use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reply, Store};
+use super::rules::{Reads, Rules};
+use super::{Ask, Filter, Proposal, Refused, Reply, Store};
+use crate::addition::Addition;
 use crate::clock::{Clock, SystemClock};
+use crate::counts::Counts;
+use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
 use crate::trial::{Change, Outcome, Token, Trial};
@@ -41,6 +54,9 @@ pub struct Sqlite {
     clock: Box<dyn Clock>,
     place: String,
     connection: Mutex<Connection>,
+    log: File,
+    /// Whether the disk once refused the log. What became of it is then unknown, and nothing can be acknowledged.
+    log_broke: AtomicBool,
 }
 
 impl Sqlite {
@@ -66,13 +82,43 @@ impl Sqlite {
                 return Err(Error::Backend { place: place.clone(), doing: "opening it", source });
             }
             connection
-                .execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
+                .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON")
                 .map_err(&failed)?;
-            connection.set_prepared_statement_cache_capacity(32);
+            connection.set_prepared_statement_cache_capacity(64);
             migrations::migrate(&mut connection, &place, clock.now())?;
             Ok(connection)
         })?;
-        Ok(Self { clock: Box::new(clock), place, connection: Mutex::new(connection) })
+        // The log stays where it is as long as this connection is open.
+        let log = log_of(&connection).map_err(|source| Error::Backend {
+            place: place.clone(),
+            doing: "opening its write-ahead log",
+            source: Box::new(source),
+        })?;
+        Ok(Self {
+            clock: Box::new(clock),
+            place,
+            connection: Mutex::new(connection),
+            log,
+            log_broke: AtomicBool::new(false),
+        })
+    }
+
+    /// Waits until everything that was committed is on the disk.
+    fn sync(&self) -> Result<()> {
+        let failed = |source| Error::Backend {
+            place: self.place.clone(),
+            doing: "writing its log to the disk",
+            source,
+        };
+        // After a failure the system forgets what it could not write, and says that all is well.
+        if self.log_broke.load(Ordering::SeqCst) {
+            let source = "the disk refused it before; mend it, and open the store anew";
+            return Err(failed(source.into()));
+        }
+        self.log.sync_data().map_err(|error| {
+            self.log_broke.store(true, Ordering::SeqCst);
+            failed(Box::new(error))
+        })
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Connection>> {
@@ -88,12 +134,12 @@ impl Sqlite {
         patiently(&self.place, || {
             let transaction =
                 connection.unchecked_transaction().map_err(failure(&self.place, "reading"))?;
-            work(&Table::find(&transaction, &self.place, study)?)
+            work(&Table::find(&transaction, &self.place, study, self.clock.now())?)
         })
     }
 
     /// One transaction, begun as a writer: nothing that it reads changes before it commits.
-    fn transact<T>(&self, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
+    fn commit<T>(&self, mut work: impl FnMut(&Connection) -> Result<T>) -> Result<T> {
         let failed = failure(&self.place, "writing");
         let mut connection = self.lock()?;
         patiently(&self.place, || {
@@ -109,17 +155,42 @@ impl Sqlite {
         })
     }
 
+    /// A call of the rules, acknowledged once it is on the disk. What it acknowledges may have been written by an
+    /// earlier call, so that it waits for the disk also when it changed nothing.
     fn write<T>(
+        &self,
+        study: &str,
+        work: impl FnMut(&mut Rules<'_, Table<'_>>) -> Result<T>,
+    ) -> Result<T> {
+        let done = self.write_soon(study, work)?;
+        self.sync()?;
+        Ok(done)
+    }
+
+    /// A call of the rules that may be lost with the power.
+    fn write_soon<T>(
         &self,
         study: &str,
         mut work: impl FnMut(&mut Rules<'_, Table<'_>>) -> Result<T>,
     ) -> Result<T> {
-        self.transact(|connection| {
-            let mut table = Table::find(connection, &self.place, study)?;
+        self.commit(|connection| {
             // The time is read under the lock, however long that took to get.
-            work(&mut Rules::begin(study, &mut table, self.clock.now())?)
+            let mut table = Table::find(connection, &self.place, study, self.clock.now())?;
+            work(&mut Rules::begin(study, &mut table, Reads::Nothing)?)
         })
     }
+}
+
+/// The write-ahead log of an open file. Its name is made durable too.
+fn log_of(connection: &Connection) -> io::Result<File> {
+    let path = connection.path().ok_or_else(|| io::Error::other("it has no path"))?;
+    let log = PathBuf::from(format!("{path}-wal"));
+    #[cfg(unix)]
+    if let Some(folder) = log.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    // Some systems sync only what is open for writing.
+    File::options().read(true).write(true).open(log)
 }
 
 /// Waits for the lock. SQLite's own handler waits ever longer, up to a tenth of a second: under load, whoever has
@@ -155,16 +226,22 @@ fn failure(place: &str, doing: &'static str) -> impl Fn(rusqlite::Error) -> Erro
 
 impl Store for Sqlite {
     fn create(&self, record: &Record) -> Result<Record> {
-        self.transact(|connection| {
-            rows::add(connection, &self.place, record, self.clock.now())?;
-            Table::find(connection, &self.place, &record.settings.name)?.record()
-        })
+        let name = &record.settings.name;
+        let stored = self.commit(|connection| {
+            let now = self.clock.now();
+            match Table::find(connection, &self.place, name, now) {
+                Err(Error::UnknownStudy { .. }) => {
+                    rows::add(connection, &self.place, record, now)?;
+                    rows::continue_fence(connection, &self.place, name)?;
+                    Table::find(connection, &self.place, name, now)?.record()
+                }
+                found => found?.record(),
+            }
+        })?;
+        self.sync()?;
+        Ok(stored)
     }
 
-    #[allow(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method is one of tables of a single lifetime, the closure of any"
-    )]
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, |table| table.record())
     }
@@ -180,16 +257,32 @@ impl Store for Sqlite {
         })
     }
 
+    fn delete(&self, study: &str) -> Result<()> {
+        self.commit(|connection| {
+            Table::find(connection, &self.place, study, self.clock.now())?.delete()
+        })?;
+        self.sync()
+    }
+
     fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
         self.write(study, |rules| rules.set_budget(budget))
     }
 
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
-        self.write(study, |rules| rules.ask(ask, proposal))
+        let reply = self.write_soon(study, |rules| rules.ask(ask, proposal))?;
+        // A wish for a proposal acknowledges nothing.
+        if let Reply::Claims(_) = reply {
+            self.sync()?;
+        }
+        Ok(reply)
     }
 
-    fn heartbeat(&self, study: &str, token: Token) -> Result<()> {
-        self.write(study, |rules| rules.heartbeat(token))
+    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
+        self.write(study, |rules| rules.add(additions))
+    }
+
+    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
+        self.write_soon(study, |rules| rules.heartbeats(tokens))
     }
 
     fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
@@ -201,7 +294,7 @@ impl Store for Sqlite {
     }
 
     fn expire_leases(&self, study: &str) -> Result<usize> {
-        self.write(study, |rules| Ok(rules.ended()))
+        self.write_soon(study, |rules| Ok(rules.ended()))
     }
 
     fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
@@ -211,5 +304,38 @@ impl Store for Sqlite {
 
     fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>> {
         self.read(study, |table| table.filtered(filter))
+    }
+
+    fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
+        self.read(study, |table| {
+            let issued = table.head().issued;
+            let unknown = || Error::UnknownTrial { study: study.to_owned(), trial, issued };
+            table.numbered(trial)?.ok_or_else(unknown)
+        })
+    }
+
+    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
+        self.read(study, |table| table.best(count))
+    }
+
+    fn counts(&self, study: &str) -> Result<Counts> {
+        self.read(study, |table| Ok(table.head().counts))
+    }
+
+    fn condition(&self) -> Result<Condition> {
+        let failed = failure(&self.place, "examining it");
+        let connection = self.lock()?;
+        patiently(&self.place, || {
+            let journal: String = connection
+                .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+                .map_err(&failed)?;
+            Ok(Condition {
+                place: self.place.clone(),
+                software: format!("SQLite {}", rusqlite::version()),
+                durability: format!("journal `{journal}`, on the disk before a call returns"),
+                schema: migrations::version(&connection).map_err(&failed)?,
+                now: self.clock.now(),
+            })
+        })
     }
 }

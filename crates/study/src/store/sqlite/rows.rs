@@ -11,14 +11,15 @@ use wimble::session::Direction;
 
 use super::failure;
 use crate::clock::Timestamp;
+use crate::counts::Counts;
 use crate::error::{Error, Result};
-use crate::settings::{Record, Settings, check_version};
-use crate::store::rules::{Answer, Head, Rows};
-use crate::store::{Filter, Stage};
-use crate::trial::{Ended, Finish, Lease, Outcome, State, Trial};
+use crate::settings::{Record, Settings, check_version, minimised};
+use crate::store::rules::{Answer, Head, Reads, Rows};
+use crate::store::{Filter, OutcomeKind, Stage};
+use crate::trial::{Ended, Failure, Finish, Lease, Origin, Outcome, State, Trial};
 
 const TRIAL: &str = "SELECT id, configuration, stage, lost, sequence, proposed, ended, worker, fence, since, due, \
-                     outcome, value, message, finished, tell_key FROM trials";
+                     outcome, value, message, output, finished, tell_key, origin FROM trials";
 
 /// The rows of one study.
 pub(super) struct Table<'c> {
@@ -26,23 +27,60 @@ pub(super) struct Table<'c> {
     place: &'c str,
     study: &'c str,
     id: i64,
+    direction: Direction,
+    head: Head,
+    now: Timestamp,
 }
 
 impl<'c> Table<'c> {
-    /// The study of this name.
-    pub fn find(connection: &'c Connection, place: &'c str, study: &'c str) -> Result<Self> {
-        let id = connection
-            .prepare_cached("SELECT id FROM studies WHERE name = ?1")
-            .and_then(|mut query| query.query_row([study], |row| row.get(0)).optional())
+    /// The study of this name, as it is at `now`.
+    pub fn find(
+        connection: &'c Connection,
+        place: &'c str,
+        study: &'c str,
+        now: Timestamp,
+    ) -> Result<Self> {
+        let read = |row: &Row<'_>| {
+            let number = |column: &str| row.get::<_, i64>(column).map(i64::cast_unsigned);
+            let counts = Counts {
+                queued: number("queued")?,
+                running: number("running")?,
+                valued: number("valued")?,
+                failed: number("failed")?,
+                infeasible: number("infeasible")?,
+                imported: number("imported")?,
+            };
+            let head = Head {
+                budget: number("budget")?,
+                retries: row.get("retries")?,
+                lease: Duration::from_millis(number("lease")?),
+                issued: number("issued")?,
+                sequence: number("sequence")?,
+                fence: number("fence")?,
+                counts,
+            };
+            Ok((row.get("id")?, row.get::<_, String>("direction")?, head))
+        };
+        let (id, direction, head) = connection
+            .prepare_cached(
+                "SELECT id, direction, budget, retries, lease, issued, sequence, fence, queued, running, valued, \
+                 failed, infeasible, imported FROM studies WHERE name = ?1",
+            )
+            .and_then(|mut query| query.query_row([study], read).optional())
             .map_err(failure(place, "looking for a study"))?
             .ok_or_else(|| Error::UnknownStudy { study: study.to_owned() })?;
-        Ok(Self { connection, place, study, id })
+        let direction = direction_of(study, &direction)?;
+        Ok(Self { connection, place, study, id, direction, head, now })
+    }
+
+    pub fn head(&self) -> &Head {
+        &self.head
     }
 
     pub fn record(&self) -> Result<Record> {
         self.connection
             .prepare_cached(
-                "SELECT format, engine, space, direction, method, batch_size, seed, budget, retries, lease
+                "SELECT format, engine, space, method, batch_size, seed, budget, retries, lease
                  FROM studies WHERE id = ?1",
             )
             .and_then(|mut query| query.query_row([self.id], |row| Ok(self.record_of(row))))
@@ -63,11 +101,7 @@ impl<'c> Table<'c> {
         let settings = Settings {
             name: self.study.to_owned(),
             space: serde_json::from_str(&text("space")?).map_err(|error| corrupt(&error))?,
-            direction: match text("direction")?.as_str() {
-                "minimise" => Direction::Minimise,
-                "maximise" => Direction::Maximise,
-                other => return Err(corrupt(&format!("the direction `{other}` is unknown"))),
-            },
+            direction: self.direction,
             method: serde_json::from_str(&text("method")?).map_err(|error| corrupt(&error))?,
             batch_size: whole("batch_size")? as usize,
             seed: Seed(text("seed")?.parse().map_err(|error| corrupt(&error))?),
@@ -86,6 +120,11 @@ impl<'c> Table<'c> {
         rows.map(|row| row.map_err(&failed)?).collect()
     }
 
+    pub fn numbered(&self, id: u64) -> Result<Option<Trial>> {
+        let clauses = "WHERE study = ?1 AND id = ?2";
+        Ok(self.select(clauses, params![self.id, bounded(id)])?.pop())
+    }
+
     pub fn changes_since(&self, sequence: u64, limit: usize) -> Result<Vec<Trial>> {
         let clauses = "INDEXED BY trials_sequence \
                        WHERE study = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3";
@@ -93,17 +132,61 @@ impl<'c> Table<'c> {
     }
 
     pub fn filtered(&self, filter: &Filter) -> Result<Vec<Trial>> {
-        let stage = filter.stage.map(|stage| match stage {
-            Stage::Queued => "queued",
-            Stage::Running => "running",
-            Stage::Finished => "finished",
+        let outcome = filter.outcome.map(|outcome| match outcome {
+            OutcomeKind::Value => "value",
+            OutcomeKind::Failed => "failed",
+            OutcomeKind::Infeasible => "infeasible",
         });
         let limit = filter.limit.map_or(-1, |limit| bounded(limit as u64));
+        // The stages stand in the statements themselves: a partial index serves no other.
+        let stage = match filter.stage {
+            None => "",
+            Some(Stage::Queued) => "INDEXED BY trials_queue WHERE stage = 'queued' AND",
+            Some(Stage::Running) => "INDEXED BY trials_due WHERE stage = 'running' AND",
+            Some(Stage::Finished) => "WHERE stage = 'finished' AND",
+        };
+        let stage = if stage.is_empty() { "WHERE" } else { stage };
         self.select(
-            "WHERE study = ?1 AND id >= ?2 AND (?3 IS NULL OR stage = ?3) AND (?4 IS NULL OR worker = ?4) \
-             ORDER BY id LIMIT ?5",
-            params![self.id, bounded(filter.from), stage, filter.worker, limit],
+            &format!(
+                "{stage} study = ?1 AND id >= ?2 AND (?3 IS NULL OR outcome = ?3) \
+                 AND (?4 IS NULL OR worker = ?4) ORDER BY id LIMIT ?5"
+            ),
+            params![self.id, bounded(filter.from), outcome, filter.worker, limit],
         )
+    }
+
+    pub fn best(&self, count: usize) -> Result<Vec<Trial>> {
+        let clauses = "INDEXED BY trials_best \
+                       WHERE study = ?1 AND score IS NOT NULL ORDER BY score, sequence LIMIT ?2";
+        self.select(clauses, params![self.id, bounded(count as u64)])
+    }
+
+    /// Forgets the study; its fencing numbers go on where they were if there is another of its name.
+    pub fn delete(&self) -> Result<()> {
+        let failed = failure(self.place, "deleting a study");
+        let run =
+            |statement: &str| self.connection.execute(statement, params![self.id]).map_err(&failed);
+        run(
+            "INSERT OR REPLACE INTO deleted_studies SELECT name, fence FROM studies WHERE id = ?1",
+        )?;
+        for table in ["asks", "additions", "trials"] {
+            run(&format!("DELETE FROM {table} WHERE study = ?1"))?;
+        }
+        run("DELETE FROM studies WHERE id = ?1")?;
+        Ok(())
+    }
+
+    fn execute(&self, statement: &str, parameters: impl Params) -> Result<()> {
+        self.connection
+            .prepare_cached(statement)
+            .and_then(|mut query| query.execute(parameters))
+            .map_err(failure(self.place, "writing"))?;
+        Ok(())
+    }
+
+    fn answer_of(&self, key: &str, text: &str) -> Result<Answer> {
+        serde_json::from_str(text)
+            .map_err(|error| Error::corrupt(self.study, format!("answer to ask `{key}`"), error))
     }
 
     fn write(&self, statement: &str, trial: &Trial) -> Result<()> {
@@ -130,9 +213,11 @@ impl<'c> Table<'c> {
         }
         let outcome = finish.map(|finish| match &finish.outcome {
             Outcome::Value(value) => ("value", Some(*value), None),
-            Outcome::Failed(message) => ("failed", None, Some(message)),
+            Outcome::Failed(failure) => ("failed", None, Some(failure)),
             Outcome::Infeasible => ("infeasible", None, None),
         });
+        let value = outcome.and_then(|outcome| outcome.1);
+        let broken = outcome.and_then(|outcome| outcome.2);
         self.connection
             .prepare_cached(statement)
             .and_then(|mut query| {
@@ -150,8 +235,11 @@ impl<'c> Table<'c> {
                     ":since": lease.map(|lease| lease.since.0),
                     ":due": lease.map(|lease| lease.due.0),
                     ":outcome": outcome.map(|outcome| outcome.0),
-                    ":value": outcome.and_then(|outcome| outcome.1),
-                    ":message": outcome.and_then(|outcome| outcome.2),
+                    ":value": value,
+                    ":score": value.map(|value| minimised(self.direction, value)),
+                    ":message": broken.map(|failure| &failure.reason),
+                    ":output": broken.map(|failure| &failure.output),
+                    ":origin": origin_text(trial.origin),
                     ":finished": finish.map(|finish| finish.at.0),
                     ":tell_key": finish.and_then(|finish| finish.key.as_ref()),
                 })
@@ -189,7 +277,10 @@ impl<'c> Table<'c> {
                 "finished" => {
                     let outcome = match row.get::<_, String>("outcome")?.as_str() {
                         "value" => Outcome::Value(row.get("value")?),
-                        "failed" => Outcome::Failed(row.get("message")?),
+                        "failed" => Outcome::Failed(Failure {
+                            reason: row.get("message")?,
+                            output: row.get("output")?,
+                        }),
                         "infeasible" => Outcome::Infeasible,
                         word => return Err(unknown("outcome", word.to_owned())),
                     };
@@ -203,10 +294,17 @@ impl<'c> Table<'c> {
                 }
                 word => return Err(unknown("stage", word.to_owned())),
             };
+            let origin = match row.get_ref("origin")?.as_str()? {
+                "proposed" => Origin::Proposed,
+                "enqueued" => Origin::Enqueued,
+                "imported" => Origin::Imported,
+                word => return Err(unknown("origin", word.to_owned())),
+            };
             Ok(Trial {
                 id: id.cast_unsigned(),
                 configuration: serde_json::from_str(row.get_ref("configuration")?.as_str()?)
                     .map_err(|error| unknown("configuration", error.to_string()))?,
+                origin,
                 state,
                 lost: row.get("lost")?,
                 sequence: row.get::<_, i64>("sequence")?.cast_unsigned(),
@@ -237,7 +335,8 @@ pub(super) fn add(
     connection
         .execute(
             "INSERT INTO studies (name, format, engine, space, direction, method, batch_size, seed, budget, retries, \
-             lease, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) ON CONFLICT (name) DO NOTHING",
+             lease, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+             ON CONFLICT (name) DO NOTHING",
             params![
                 settings.name,
                 format,
@@ -257,36 +356,51 @@ pub(super) fn add(
     Ok(())
 }
 
+/// Lets the fencing numbers of a new study go on from a deleted one of its name.
+pub(super) fn continue_fence(connection: &Connection, place: &str, study: &str) -> Result<()> {
+    connection
+        .execute(
+            "UPDATE studies SET fence = max(fence, \
+             coalesce((SELECT fence FROM deleted_studies WHERE name = ?1), 0)) WHERE name = ?1",
+            [study],
+        )
+        .map_err(failure(place, "creating a study"))?;
+    Ok(())
+}
+
+fn direction_of(study: &str, word: &str) -> Result<Direction> {
+    match word {
+        "minimise" => Ok(Direction::Minimise),
+        "maximise" => Ok(Direction::Maximise),
+        _ => Err(Error::corrupt(study, "settings", format!("the direction `{word}` is unknown"))),
+    }
+}
+
+/// In alphabetical order, what users added comes first: the queue relies on it.
+fn origin_text(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Enqueued => "enqueued",
+        Origin::Imported => "imported",
+        Origin::Proposed => "proposed",
+    }
+}
+
 /// What SQLite can hold of a number; rules and settings keep numbers below.
 fn bounded(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 impl Rows for Table<'_> {
-    fn head(&mut self) -> Result<Head> {
-        let head = |row: &Row<'_>| {
-            let number = |column: usize| row.get::<_, i64>(column).map(i64::cast_unsigned);
-            Ok(Head {
-                budget: number(0)?,
-                retries: row.get(1)?,
-                lease: Duration::from_millis(number(2)?),
-                issued: number(3)?,
-                sequence: number(4)?,
-                fence: number(5)?,
-            })
-        };
-        self.connection
-            .prepare_cached(
-                "SELECT budget, retries, lease, issued, sequence, fence FROM studies WHERE id = ?1",
-            )
-            .and_then(|mut query| query.query_row([self.id], head))
-            .map_err(failure(self.place, "reading a study"))
+    fn begin(&mut self, _: Reads<'_>) -> Result<(Head, Timestamp)> {
+        Ok((self.head, self.now))
     }
 
     fn save_head(&mut self, head: &Head) -> Result<()> {
+        let counts = &head.counts;
         self.connection
             .prepare_cached(
-                "UPDATE studies SET budget = ?2, issued = ?3, sequence = ?4, fence = ?5 WHERE id = ?1",
+                "UPDATE studies SET budget = ?2, issued = ?3, sequence = ?4, fence = ?5, queued = ?6, running = ?7, \
+                 valued = ?8, failed = ?9, infeasible = ?10, imported = ?11 WHERE id = ?1",
             )
             .and_then(|mut query| {
                 query.execute(params![
@@ -294,7 +408,13 @@ impl Rows for Table<'_> {
                     bounded(head.budget),
                     bounded(head.issued),
                     bounded(head.sequence),
-                    bounded(head.fence)
+                    bounded(head.fence),
+                    bounded(counts.queued),
+                    bounded(counts.running),
+                    bounded(counts.valued),
+                    bounded(counts.failed),
+                    bounded(counts.infeasible),
+                    bounded(counts.imported),
                 ])
             })
             .map_err(failure(self.place, "writing a study"))?;
@@ -302,16 +422,15 @@ impl Rows for Table<'_> {
     }
 
     fn trial(&mut self, id: u64) -> Result<Option<Trial>> {
-        let clauses = "WHERE study = ?1 AND id = ?2";
-        Ok(self.select(clauses, params![self.id, bounded(id)])?.pop())
+        self.numbered(id)
     }
 
     fn insert(&mut self, trial: &Trial) -> Result<()> {
         self.write(
             "INSERT INTO trials (study, id, configuration, stage, lost, sequence, proposed, ended, worker, fence, \
-             since, due, outcome, value, message, finished, tell_key) VALUES (:study, :id, :configuration, :stage, \
-             :lost, :sequence, :proposed, :ended, :worker, :fence, :since, :due, :outcome, :value, :message, :finished, \
-             :tell_key)",
+             since, due, outcome, value, score, message, output, finished, tell_key, origin) VALUES (:study, :id, \
+             :configuration, :stage, :lost, :sequence, :proposed, :ended, :worker, :fence, :since, :due, :outcome, \
+             :value, :score, :message, :output, :finished, :tell_key, :origin)",
             trial,
         )
     }
@@ -320,7 +439,8 @@ impl Rows for Table<'_> {
         self.write(
             "UPDATE trials SET configuration = :configuration, stage = :stage, lost = :lost, sequence = :sequence, \
              proposed = :proposed, ended = :ended, worker = :worker, fence = :fence, since = :since, due = :due, \
-             outcome = :outcome, value = :value, message = :message, finished = :finished, tell_key = :tell_key \
+             outcome = :outcome, value = :value, score = :score, message = :message, output = :output, \
+             finished = :finished, tell_key = :tell_key, origin = :origin \
              WHERE study = :study AND id = :id",
             trial,
         )
@@ -340,7 +460,7 @@ impl Rows for Table<'_> {
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {
         let clauses = "INDEXED BY trials_queue \
-                       WHERE study = ?1 AND stage = 'queued' ORDER BY id LIMIT ?2";
+                       WHERE study = ?1 AND stage = 'queued' ORDER BY origin, id LIMIT ?2";
         self.select(clauses, params![self.id, bounded(limit as u64)])
     }
 
@@ -352,17 +472,65 @@ impl Rows for Table<'_> {
                 query.query_row(params![self.id, key], |row| row.get(0)).optional()
             })
             .map_err(failure(self.place, "reading an answer"))?;
-        let corrupt = |error| Error::corrupt(self.study, format!("answer to ask `{key}`"), error);
-        text.map(|text| serde_json::from_str(&text).map_err(corrupt)).transpose()
+        text.map(|text| self.answer_of(key, &text)).transpose()
     }
 
-    fn keep_answer(&mut self, key: &str, answer: &Answer) -> Result<()> {
+    fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()> {
         let text = serde_json::to_string(answer)
             .map_err(|error| Error::corrupt(self.study, format!("answer to ask `{key}`"), error))?;
+        self.execute(
+            "INSERT INTO asks (study, ask_key, answer, review) VALUES (?1, ?2, ?3, ?4)",
+            params![self.id, key, text, review.0],
+        )
+    }
+
+    fn stale_answers(&mut self, now: Timestamp, limit: usize) -> Result<Vec<(String, Answer)>> {
+        let failed = failure(self.place, "reading answers");
+        let mut query = self
+            .connection
+            .prepare_cached(
+                "SELECT ask_key, answer FROM asks INDEXED BY asks_review \
+                 WHERE study = ?1 AND review <= ?2 ORDER BY review LIMIT ?3",
+            )
+            .map_err(&failed)?;
+        let rows = query
+            .query_map(params![self.id, now.0, bounded(limit as u64)], |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+            })
+            .map_err(&failed)?;
+        rows.map(|row| {
+            let (key, text) = row.map_err(&failed)?;
+            let answer = self.answer_of(&key, &text)?;
+            Ok((key, answer))
+        })
+        .collect()
+    }
+
+    fn postpone_answer(&mut self, key: &str, review: Timestamp) -> Result<()> {
+        self.execute(
+            "UPDATE asks SET review = ?3 WHERE study = ?1 AND ask_key = ?2",
+            params![self.id, key, review.0],
+        )
+    }
+
+    fn forget_answer(&mut self, key: &str) -> Result<()> {
+        self.execute("DELETE FROM asks WHERE study = ?1 AND ask_key = ?2", params![self.id, key])
+    }
+
+    fn addition(&mut self, key: &str) -> Result<Option<u64>> {
         self.connection
-            .prepare_cached("INSERT INTO asks (study, ask_key, answer) VALUES (?1, ?2, ?3)")
-            .and_then(|mut query| query.execute(params![self.id, key, text]))
-            .map_err(failure(self.place, "keeping an answer"))?;
-        Ok(())
+            .prepare_cached("SELECT trial FROM additions WHERE study = ?1 AND add_key = ?2")
+            .and_then(|mut query| {
+                let trial = |row: &Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
+                query.query_row(params![self.id, key], trial).optional()
+            })
+            .map_err(failure(self.place, "looking for an addition"))
+    }
+
+    fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()> {
+        self.execute(
+            "INSERT INTO additions (study, add_key, trial) VALUES (?1, ?2, ?3)",
+            params![self.id, key, bounded(trial)],
+        )
     }
 }

@@ -1,0 +1,49 @@
+//! `wimble ask`: trials for a script, as JSON.
+
+use std::io::Write as _;
+
+use anyhow::Result;
+use clap::Args;
+use wimble_study::runner::WorkerKey;
+
+use crate::storage::{self, Storage, Which};
+
+/// Arguments of `wimble ask`.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    storage: Storage,
+    /// How many trials
+    #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    count: u32,
+    /// The worker that will run them; one that asks again gets those that it runs first [default: a new one]
+    #[arg(long, value_name = "KEY")]
+    worker: Option<String>,
+    /// Asking again with the same key gives the same trials [default: a new one]
+    #[arg(long)]
+    key: Option<String>,
+}
+
+/// Prints one JSON object a trial. None is printed when the budget is spent.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let study = match arguments.which.file()? {
+        Some(file) => storage::open_or_create(&arguments.storage.open()?, &file)?.0,
+        None => arguments.which.open(arguments.storage.existing()?)?,
+    };
+    let worker = WorkerKey::given(arguments.worker.clone());
+    let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
+    let mut out = std::io::stdout().lock();
+    for claim in study.ask(worker.as_str(), &key, arguments.count as usize)? {
+        let row = serde_json::json!({
+            "trial": claim.trial,
+            "token": claim.token.to_string(),
+            "params": claim.configuration,
+            "attempt": claim.attempt,
+            "lease_seconds": study.settings().lease.as_secs_f64(),
+        });
+        writeln!(out, "{row}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! `wimble check`: what a study file means, or what is wrong with it. Nothing is run.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use wimble::classifier::Confidence;
+use wimble::classifier::least_squares::HyperParameters;
+use wimble::labels::Threshold;
+use wimble::session::Direction;
+use wimble::space::Configuration;
+use wimble::strategy::Spec;
+use wimble::strategy::spec::ClassifierSpec;
+use wimble::strategy::spec::names::METHODS;
+use wimble_study::runner::Evaluator;
+use wimble_study::study_file::{StartIn, duration, variable};
+use wimble_study::{Claim, Settings, StudyFile, Token};
+
+use crate::storage::{self, quoted};
+
+/// Arguments of `wimble check`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The study file
+    #[arg(default_value = "study.toml")]
+    file: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads the file and explains it.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let file = storage::read(&arguments.file)?;
+    let settings = file.settings(None);
+    let sample = sample(&settings);
+    let home = home(&arguments.file);
+    let command = file.evaluation.as_ref().map(|evaluation| {
+        let evaluator = Evaluator {
+            study: file.name.clone(),
+            evaluation: evaluation.clone(),
+            home: home.clone(),
+        };
+        let token = Token { trial: 0, fence: 1 };
+        let claim = Claim { trial: 0, configuration: sample.clone(), token, attempt: 1 };
+        evaluator
+            .invocation(
+                &claim,
+                0,
+                Path::new("FOLDER"),
+                ["PARAMS_FILE".into(), "RESULT_FILE".into()],
+            )
+            .arguments
+    });
+    let notes = notes(&file, &home);
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let report = serde_json::json!({
+            "name": file.name,
+            "settings": settings,
+            "workers": file.workers,
+            "sample": sample,
+            "command": command,
+            "guarantee": guarantee(&settings.method),
+            "notes": notes,
+        });
+        writeln!(out, "{report}")?;
+        return Ok(());
+    }
+    let direction = match settings.direction {
+        Direction::Minimise => "low values are good",
+        Direction::Maximise => "high values are good",
+    };
+    writeln!(out, "{} is in order. Nothing was run.\n", arguments.file.display())?;
+    writeln!(out, "study      {}: {direction}", file.name)?;
+    writeln!(out, "budget     {}", budget(&file, &settings))?;
+    writeln!(out, "method     {}", method(&settings))?;
+    writeln!(out, "guarantee  {}", guarantee(&settings.method))?;
+    writeln!(out, "sample     {sample}")?;
+    match (&command, &file.evaluation) {
+        (Some(arguments), Some(evaluation)) => {
+            let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
+            writeln!(out, "command    {}", words.join(" "))?;
+            let place = match evaluation.start_in {
+                StartIn::StudyFile => home.display().to_string(),
+                StartIn::Trial => "the folder of the trial".to_owned(),
+            };
+            writeln!(out, "           started in {place}, as these arguments: there is no shell")?;
+            for (name, template) in &evaluation.environment {
+                let shown: Vec<&str> = template.placeholders().collect();
+                writeln!(
+                    out,
+                    "           with {name} in its environment{}",
+                    if shown.is_empty() {
+                        String::new()
+                    } else {
+                        format!(", from {}", shown.join(", "))
+                    }
+                )?;
+            }
+            let timeout = evaluation.timeout.map_or("no timeout".to_owned(), |time| {
+                format!("a timeout of {}", duration::show(time))
+            });
+            writeln!(
+                out,
+                "           {timeout}; run again {} times if it fails",
+                evaluation.retries
+            )?;
+        }
+        _ => writeln!(out, "command    none: for `wimble ask` and `wimble tell` only")?,
+    }
+    for note in notes {
+        writeln!(out, "note       {note}")?;
+    }
+    writeln!(out, "\nNext: wimble run {}", quoted(&arguments.file.display().to_string()))?;
+    Ok(())
+}
+
+/// The folder of a file.
+pub fn home(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn sample(settings: &Settings) -> Configuration {
+    let space = &settings.space;
+    let mut rng = settings.seed.stream("sample of a study file", 0);
+    space.decode(&space.sample(&mut rng))
+}
+
+fn budget(file: &StudyFile, settings: &Settings) -> String {
+    let trials = match (file.trials, file.time) {
+        (None, Some(time)) => format!("as many trials as begin within {}", duration::show(time)),
+        (_, Some(time)) => {
+            format!("{} trials, none begun after {}", settings.budget, duration::show(time))
+        }
+        _ => format!("{} trials", settings.budget),
+    };
+    format!("{trials}; {} at a time, proposed in batches of {}", file.workers, settings.batch_size)
+}
+
+fn method(settings: &Settings) -> String {
+    let words = METHODS
+        .iter()
+        .find(|name| name.name == settings.method.name())
+        .map_or("", |name| name.description);
+    let first = match settings.method.initial() {
+        0 => String::new(),
+        initial => format!("; the first {initial} trials cover the space"),
+    };
+    format!("{}\n           {words}{first}", settings.method)
+}
+
+/// Whether the settings are those of a theorem, in words.
+fn guarantee(method: &Spec) -> &'static str {
+    match method {
+        Spec::BorePlusPlus(spec, Confidence::Level { .. })
+            if matches!(spec.threshold, Threshold::Fixed { .. })
+                && matches!(
+                    &spec.classifier,
+                    ClassifierSpec::LeastSquares(learner)
+                        if matches!(learner.hyper_parameters, HyperParameters::Fixed { .. })
+                ) =>
+        {
+            "the regret bounds of BORE++, if the assumptions on the objective hold (guide: theory)"
+        }
+        Spec::Bore(_) | Spec::BorePlusPlus(..) => {
+            "none: the theorems need bore++ level=… threshold=… with least-squares and fixed hyper-parameters"
+        }
+        _ => "none",
+    }
+}
+
+/// What a user may want to know before running it.
+fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
+    let Some(evaluation) = &file.evaluation else { return Vec::new() };
+    let mut notes = Vec::new();
+    let in_environment: Vec<&str> =
+        evaluation.environment.values().flat_map(|template| template.placeholders()).collect();
+    let all_by_file = evaluation
+        .command
+        .placeholders()
+        .chain(in_environment.iter().copied())
+        .any(|name| name == "params_file");
+    for dimension in file.space.dimensions() {
+        let name = dimension.name.as_str();
+        if !all_by_file
+            && !evaluation
+                .command
+                .placeholders()
+                .chain(in_environment.iter().copied())
+                .any(|used| used == name)
+        {
+            notes.push(format!(
+                "`{name}` is in no argument; the command finds it in {} or in the file WIMBLE_PARAMS_FILE",
+                variable(name)
+            ));
+        }
+    }
+    let program = evaluation.command.fill(&Configuration::new(), &nothing()).into_iter().next();
+    if let Some(program) = program
+        && !found(&program, home)
+    {
+        notes.push(format!("the program `{program}` was not found on this machine"));
+    }
+    notes
+}
+
+fn nothing() -> wimble_study::study_file::Facts {
+    wimble_study::study_file::Facts {
+        trial: 0,
+        study: String::new(),
+        slot: 0,
+        params_file: String::new(),
+        result_file: String::new(),
+        folder: String::new(),
+    }
+}
+
+/// Whether a program is there, in the folder where it starts or in the search path.
+fn found(program: &str, home: &Path) -> bool {
+    if program.contains('/') {
+        return home.join(program).exists();
+    }
+    std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+    })
+}

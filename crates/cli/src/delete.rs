@@ -1,0 +1,51 @@
+//! `wimble delete`: forgets a study, after asking.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::storage::Storage;
+
+/// Arguments of `wimble delete`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The name of the study
+    study: String,
+    #[command(flatten)]
+    storage: Storage,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// Deletes the study.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let store = arguments.storage.existing()?;
+    let name = &arguments.study;
+    let counts = store.counts(name)?;
+    if !arguments.yes {
+        if !std::io::stdin().is_terminal() {
+            bail!(
+                "deleting `{name}` with its {} trials cannot be undone; add --yes to do so",
+                counts.total()
+            );
+        }
+        let mut out = std::io::stderr().lock();
+        write!(
+            out,
+            "Delete `{name}` with its {} trials ({} running) for good? Type its name: ",
+            counts.total(),
+            counts.running
+        )?;
+        out.flush()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        if answer.trim() != name {
+            bail!("nothing was deleted");
+        }
+    }
+    store.delete(name)?;
+    writeln!(std::io::stdout(), "Deleted `{name}` and its {} trials.", counts.total())?;
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! A table with a header: the fields of a row, and a column `param.NAME` for each parameter.
+//!
+//! A cell has no type: what a parameter's text means is for its dimension to say, so that the text `1` of a categorical
+//! dimension stays a text. An empty cell of a parameter means that it is inactive.
+
+use std::io::Write;
+
+use anyhow::{Context as _, Result, bail};
+use wimble::space::{Configuration, Dimension, Kind, SearchSpace, Value};
+
+use crate::row::Row;
+
+const FIELDS: [&str; 7] = ["trial", "state", "value", "reason", "worker", "started", "finished"];
+
+/// Writes rows.
+pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    let parameters = space.dimensions().iter().map(|dimension| format!("param.{}", dimension.name));
+    writer.write_record(FIELDS.iter().map(|field| (*field).to_owned()).chain(parameters))?;
+    for row in rows {
+        let fields = [
+            row.trial.map(|trial| trial.to_string()),
+            Some(row.state.clone()),
+            row.value.map(|value| format!("{value:?}")),
+            row.reason.clone(),
+            row.worker.clone(),
+            row.started.clone(),
+            row.finished.clone(),
+        ];
+        let parameters = space
+            .dimensions()
+            .iter()
+            .map(|dimension| row.params.get(&dimension.name).map(ToString::to_string));
+        writer.write_record(fields.into_iter().chain(parameters).map(Option::unwrap_or_default))?;
+    }
+    writer.flush()?;
+    Ok(())
+}
+
+/// Reads rows of a study with this space. Only `state` or `value` and the parameters are needed.
+pub fn read(space: &SearchSpace, text: &str) -> Result<Vec<Row>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers()?.clone();
+    for column in &header {
+        let parameter = column.strip_prefix("param.");
+        let known = parameter.map_or(FIELDS.contains(&column), |name| {
+            space.dimensions().iter().any(|d| d.name == name)
+        });
+        if !known {
+            let names: Vec<String> = space
+                .dimensions()
+                .iter()
+                .map(|dimension| format!("param.{}", dimension.name))
+                .collect();
+            bail!(
+                "column `{column}` is unknown; there are {}, {}",
+                FIELDS.join(", "),
+                names.join(", ")
+            );
+        }
+    }
+    let mut rows = Vec::new();
+    for (number, record) in reader.records().enumerate() {
+        let record = record?;
+        let place = || format!("row {}", number + 2);
+        let cell = |name: &str| {
+            let at = header.iter().position(|column| column == name)?;
+            record.get(at).filter(|cell| !cell.is_empty()).map(str::to_owned)
+        };
+        let number = |name: &str| -> Result<Option<f64>> {
+            cell(name)
+                .map(|text| {
+                    text.parse().with_context(|| {
+                        format!("{}: {name} is {text:?}, but must be a number", place())
+                    })
+                })
+                .transpose()
+        };
+        let mut params = Configuration::new();
+        for dimension in space.dimensions() {
+            if let Some(text) = cell(&format!("param.{}", dimension.name)) {
+                params.insert(dimension.name.clone(), value(dimension, &text).with_context(place)?);
+            }
+        }
+        let value = number("value")?;
+        rows.push(Row {
+            trial: number("trial")?.map(|trial| trial as u64),
+            state: cell("state")
+                .unwrap_or_else(|| if value.is_some() { "complete" } else { "queued" }.to_owned()),
+            value,
+            reason: cell("reason"),
+            worker: cell("worker"),
+            started: cell("started"),
+            finished: cell("finished"),
+            params,
+        });
+    }
+    Ok(rows)
+}
+
+/// A cell as a value of its dimension.
+fn value(dimension: &Dimension, text: &str) -> Result<Value> {
+    let found = match &dimension.kind {
+        Kind::Real { .. } => text.parse().ok().map(Value::Real),
+        Kind::Integer { .. } => text.parse().ok().map(Value::Integer),
+        Kind::Boolean => text.to_ascii_lowercase().parse().ok().map(Value::Boolean),
+        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
+            values.iter().find(|value| value.to_string() == text).cloned()
+        }
+    };
+    match found {
+        Some(value) => Ok(value),
+        None => bail!("param.{} is {text:?}, which is no value of this parameter", dimension.name),
+    }
+}

@@ -1,0 +1,65 @@
+//! Exit codes, and the errors that have one of their own.
+
+use std::fmt;
+
+/// What every command exits with.
+pub const HELP: &str = "\
+Exit codes:
+  0    done
+  1    it failed: the message says why
+  2    the command line or the study file is wrong
+  3    run: the command of the study does not work; nothing more was started
+  130  interrupted by Ctrl-C or SIGTERM; run: trials went back to the queue
+
+The command of a study, as `wimble run` reads its exit code:
+  0    with a finite value, or {\"infeasible\": true}, as its last result: complete, or infeasible
+  77   infeasible: remembered, not run again (infeasible-exit in the study file)
+  130  or death by SIGINT: interrupted, the trial goes back to the queue
+  any other code, a signal, a timeout, output without a result, NaN: failed";
+
+/// A mistake of the user: exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+/// The command of a study does not work: exit code 3.
+#[derive(Debug)]
+pub struct CommandBroken(pub String);
+
+/// Stopped by the user: exit code 130. What is to be said was said.
+#[derive(Debug)]
+pub struct Interrupted;
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for CommandBroken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("interrupted")
+    }
+}
+
+impl std::error::Error for Usage {}
+impl std::error::Error for CommandBroken {}
+impl std::error::Error for Interrupted {}
+
+/// The exit code of an error.
+pub fn code(error: &anyhow::Error) -> u8 {
+    if error.is::<Usage>() {
+        2
+    } else if error.is::<CommandBroken>() {
+        3
+    } else if error.is::<Interrupted>() {
+        130
+    } else {
+        1
+    }
+}

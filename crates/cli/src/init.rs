@@ -1,0 +1,49 @@
+//! `wimble init`: a study file to begin with.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+/// The file, with every setting explained.
+const TEMPLATE: &str = include_str!("init.toml");
+
+/// Arguments of `wimble init`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The file to write
+    #[arg(default_value = "study.toml")]
+    file: PathBuf,
+    /// Print it instead
+    #[arg(long, conflicts_with = "file")]
+    print: bool,
+}
+
+/// Writes the file, unless there is one.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if arguments.print {
+        out.write_all(TEMPLATE.as_bytes())?;
+        return Ok(());
+    }
+    let path = &arguments.file;
+    match File::create_new(path) {
+        Ok(mut file) => file.write_all(TEMPLATE.as_bytes())?,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            bail!(
+                "{} exists and was left as it is; give another name: wimble init NAME.toml",
+                path.display()
+            )
+        }
+        Err(error) => bail!("{}: {error}", path.display()),
+    }
+    let shown = crate::storage::quoted(&path.display().to_string());
+    writeln!(
+        out,
+        "Wrote {}. Make it yours, then\n  wimble check {shown}\n  wimble run {shown}",
+        path.display()
+    )?;
+    Ok(())
+}

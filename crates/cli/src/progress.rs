@@ -1,0 +1,214 @@
+//! How far a run is: a bar on a terminal, plain lines elsewhere, on standard error.
+
+use std::io::IsTerminal as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wimble_study::runner::Event;
+use wimble_study::study_file::duration;
+use wimble_study::{Counts, Outcome, Study};
+
+/// How often the bar is brought up to date.
+const REFRESH: Duration = Duration::from_millis(200);
+
+/// What a user sees of a run.
+pub struct Display {
+    bar: ProgressBar,
+    kind: Kind,
+    began: Instant,
+    time: Option<Duration>,
+    /// Trials that had an outcome before.
+    before: u64,
+    budget: u64,
+    latest: Mutex<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Quiet,
+    Lines,
+    Bar,
+}
+
+impl Display {
+    /// For a run that begins.
+    pub fn new(study: &Study, time: Option<Duration>, quiet: bool, existed: bool) -> Result<Self> {
+        let kind = match (quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Kind::Quiet,
+            (false, true) => Kind::Bar,
+            (false, false) => Kind::Lines,
+        };
+        let counts = study.counts()?;
+        let budget = study.store().study(&study.settings().name)?.settings.budget;
+        let bar = match kind {
+            Kind::Bar => ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr()),
+            Kind::Quiet | Kind::Lines => ProgressBar::hidden(),
+        };
+        let display = Self {
+            bar,
+            kind,
+            began: Instant::now(),
+            time,
+            before: counts.finished(),
+            budget,
+            latest: Mutex::default(),
+        };
+        display.bar.set_style(ProgressStyle::with_template("{bar:20} {msg}")?);
+        if existed && counts.total() > 0 {
+            display.say(&format!(
+                "going on with study `{}`: {} trials are finished",
+                study.settings().name,
+                counts.finished()
+            ));
+        }
+        Ok(display)
+    }
+
+    /// A line for the user, above the bar.
+    pub fn say(&self, line: &str) {
+        match self.kind {
+            Kind::Quiet => {}
+            Kind::Lines => eprintln!("{line}"),
+            Kind::Bar => self.bar.println(line),
+        }
+    }
+
+    /// Shows an event of the runner.
+    pub fn show(&self, event: &Event) {
+        match event {
+            Event::Told { trial, outcome: Outcome::Value(value), took } => {
+                if self.kind == Kind::Lines {
+                    let latest =
+                        self.latest.lock().map(|latest| latest.clone()).unwrap_or_default();
+                    self.say(&format!(
+                        "trial {trial}: {value} in {}{latest}",
+                        duration::show(*took)
+                    ));
+                }
+            }
+            Event::Told { trial, outcome: Outcome::Infeasible, .. } => {
+                self.say(&format!("trial {trial}: infeasible"))
+            }
+            Event::Told { trial, outcome: Outcome::Failed(failure), .. } => {
+                self.say(&format!("trial {trial}: failed: {}", first_line(&failure.reason)));
+            }
+            Event::Retried { trial, reason } => {
+                self.say(&format!(
+                    "trial {trial}: failed, and is run again: {}",
+                    first_line(reason)
+                ));
+            }
+            Event::Released { trial } => self.say(&format!("trial {trial}: back in the queue")),
+            Event::Dropped { trial, reason } => {
+                self.say(&format!("trial {trial}: dropped: {reason}"))
+            }
+            Event::StorageAway { reason } => {
+                self.say(&format!("the storage does not answer; trying again: {reason}"))
+            }
+            Event::StorageBack => self.say("the storage answers again"),
+            Event::Started(_) => {}
+        }
+    }
+
+    /// Keeps the numbers up to date until `over`.
+    pub fn keep(&self, study: &Study, over: &AtomicBool) {
+        while !over.load(Ordering::SeqCst) {
+            // A storage that is away is the runner's business; the numbers wait.
+            if self.kind != Kind::Quiet
+                && let (Ok(counts), Ok(best)) = (study.counts(), study.best())
+            {
+                let best = best.map(|best| (best.value, best.trial));
+                self.update(&counts, best);
+            }
+            std::thread::sleep(REFRESH);
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn update(&self, counts: &Counts, best: Option<(f64, u64)>) {
+        let done = counts.finished().saturating_sub(counts.imported);
+        let total = self.budget.max(counts.total().saturating_sub(counts.imported));
+        let endless = total >= i64::MAX as u64 / 2;
+        let mut text = if endless { format!("{done} done") } else { format!("{done}/{total}") };
+        text.push_str(&format!(", {} running", counts.running));
+        if counts.failed > 0 {
+            text.push_str(&format!(", {} failed", counts.failed));
+        }
+        if let Some((value, trial)) = best {
+            text.push_str(&format!(", best {} (trial {trial})", short(value)));
+        }
+        if let Some(left) = self.left(counts, total).filter(|left| *left >= Duration::from_secs(1)) {
+            text.push_str(&format!(", {} left", duration::show(left)));
+        }
+        if let Ok(mut latest) = self.latest.lock() {
+            *latest = format!(" ({text})");
+        }
+        self.bar.set_length(if endless { 1 } else { total });
+        self.bar.set_position(if endless { 0 } else { done });
+        self.bar.set_message(text);
+    }
+
+    /// How long it will take at the rate so far, and at most until the time is over.
+    fn left(&self, counts: &Counts, total: u64) -> Option<Duration> {
+        let elapsed = self.began.elapsed();
+        let until = self.time.map(|time| time.saturating_sub(elapsed));
+        let done = counts.finished().saturating_sub(self.before);
+        let rest = total.saturating_sub(counts.finished().saturating_sub(counts.imported));
+        let seconds = elapsed.as_secs_f64() / done as f64 * rest as f64;
+        let rate = (done > 0)
+            .then(|| Duration::try_from_secs_f64(seconds).ok())
+            .flatten()
+            .map(|left| Duration::from_secs(left.as_secs()));
+        match (rate, until) {
+            (Some(rate), Some(until)) => Some(rate.min(until)),
+            (rate, until) => rate.or(until),
+        }
+    }
+}
+
+/// Six digits, for a narrow line; the report at the end has all of them.
+pub fn short(value: f64) -> String {
+    let plain = value == 0.0 || (1e-3..1e6).contains(&value.abs());
+    if plain {
+        let digits =
+            5_i32.saturating_sub(value.abs().max(1.0).log10().floor() as i32).max(0) as usize;
+        let text = format!("{value:.digits$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn values_are_short_and_not_wrong() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.397887357, "0.39789"),
+            (-3.0, "-3"),
+            (123456.78, "123457"),
+            (1e-7, "1.0000e-7"),
+            (2.5e9, "2.5000e9"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+}

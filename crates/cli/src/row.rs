@@ -1,0 +1,113 @@
+//! A trial as it is printed and exchanged: flat, and the same in every format.
+
+use anyhow::{Result, bail};
+use serde::{Deserialize, Serialize};
+use wimble::space::Configuration;
+use wimble_study::{Addition, Outcome, State, Timestamp, Trial};
+
+use crate::utc;
+
+/// A trial in one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<u64>,
+    /// `queued`, `running`, `complete`, `failed` or `infeasible`.
+    pub state: String,
+    /// Its value, if it is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who runs it, or ran it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// When its latest evaluation began, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// When it finished, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<String>,
+    /// What was tried.
+    pub params: Configuration,
+}
+
+impl Row {
+    /// Of a stored trial.
+    pub fn new(trial: &Trial) -> Self {
+        let (value, reason) = match trial.outcome() {
+            Some(Outcome::Value(value)) => (Some(*value), None),
+            Some(Outcome::Failed(failure)) => (None, Some(failure.reason.clone())),
+            Some(Outcome::Infeasible) | None => (None, None),
+        };
+        Self {
+            trial: Some(trial.id),
+            state: state(trial).to_owned(),
+            value,
+            reason,
+            worker: trial.worker().map(str::to_owned),
+            started: trial.started().map(utc::show),
+            finished: trial.finished().map(utc::show),
+            params: trial.configuration.clone(),
+        }
+    }
+
+    /// As a trial to add. The key is made of the row: adding it again changes nothing.
+    pub fn addition(&self) -> Result<Addition> {
+        let outcome = match (self.state.as_str(), self.value) {
+            ("complete", Some(value)) if value.is_finite() => Some(Outcome::Value(value)),
+            ("complete", value) => bail!("a complete trial needs a finite value, not {value:?}"),
+            ("failed", _) => Some(Outcome::Failed(
+                self.reason.clone().unwrap_or_else(|| "failed elsewhere".to_owned()).into(),
+            )),
+            ("infeasible", _) => Some(Outcome::Infeasible),
+            ("queued" | "running", _) => None,
+            (other, _) => bail!(
+                "state is {other:?}, but must be complete, failed, infeasible, queued or running"
+            ),
+        };
+        let time = |field: &str, text: &Option<String>| -> Result<Option<Timestamp>> {
+            match text {
+                None => Ok(None),
+                Some(text) => match utc::parse(text) {
+                    Some(time) => Ok(Some(time)),
+                    None => bail!(
+                        "{field} is {text:?}, but must be a time such as 2026-01-31T12:00:00Z"
+                    ),
+                },
+            }
+        };
+        let key = format!("import-{:016x}", fingerprint(&serde_json::to_vec(self)?));
+        Ok(Addition {
+            key,
+            configuration: self.params.clone(),
+            worker: self.worker.clone().filter(|_| outcome.is_some()),
+            started: time("started", &self.started)?.filter(|_| outcome.is_some()),
+            finished: time("finished", &self.finished)?.filter(|_| outcome.is_some()),
+            outcome,
+        })
+    }
+}
+
+/// The state of a trial in a word.
+pub fn state(trial: &Trial) -> &'static str {
+    match &trial.state {
+        State::Queued(_) => "queued",
+        State::Running(_) => "running",
+        State::Finished(finish) => match finish.outcome {
+            Outcome::Value(_) => "complete",
+            Outcome::Failed(_) => "failed",
+            Outcome::Infeasible => "infeasible",
+        },
+    }
+}
+
+/// FNV-1a: the same on every machine and in every version, unlike the hasher of the standard library.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

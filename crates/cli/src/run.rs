@@ -1,0 +1,223 @@
+//! `wimble run`: a study from its file to its best configuration.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use wimble_study::runner::process::Urgency;
+use wimble_study::runner::{End, Evaluator, Runner, Stop, Summary, WorkerKey};
+use wimble_study::study_file::duration;
+use wimble_study::{Best, Counts, Study};
+
+use crate::exit::{CommandBroken, Interrupted, Usage};
+use crate::progress::Display;
+use crate::storage::{self, Storage, quoted};
+
+/// How long a run that must stop at once may take to kill its commands.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Arguments of `wimble run`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The study file
+    #[arg(default_value = "study.toml")]
+    file: PathBuf,
+    #[command(flatten)]
+    storage: Storage,
+    /// How many commands run at a time here [default: the file's]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    workers: Option<u32>,
+    /// How many trials the study has; more than before is fine [default: the file's]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    trials: Option<u64>,
+    /// Work on a study that exists in the storage; do not create it. Each machine runs the command of its own file
+    #[arg(long)]
+    join: bool,
+    /// The key of this worker, the same after a restart and no other's [default: from the machine's name]
+    #[arg(long, value_name = "KEY")]
+    worker: Option<String>,
+    /// Only say how it ended
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print one JSON object at the end
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the study and reports.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let mut file = storage::read(&arguments.file)?;
+    let Some(evaluation) = file.evaluation.clone() else {
+        let message = format!(
+            "{}: `command` is missing; say what to run for a configuration",
+            arguments.file.display()
+        );
+        return Err(Usage(message).into());
+    };
+    file.trials = arguments.trials.or(file.trials);
+    file.workers = arguments.workers.map_or(file.workers, |workers| workers as usize);
+    let store = arguments.storage.open()?;
+    if arguments.join
+        && let Err(error) = store.study(&file.name)
+    {
+        return Err(anyhow::Error::new(error)
+            .context("--join works on a study that exists; leave it out to create it"));
+    }
+    let (study, existed) = storage::open_or_create(&store, &file)?;
+    let key = worker_key(arguments, &file.name)?;
+    let stop = Stop::default();
+    let home = std::path::absolute(crate::check::home(&arguments.file))
+        .context("the folder of the study file")?;
+    let runner = Runner {
+        evaluator: Evaluator { study: file.name.clone(), evaluation, home },
+        worker: key.as_str().to_owned(),
+        workers: file.workers,
+        time: file.time,
+        stop: stop.clone(),
+    };
+    let began = Instant::now();
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let handle = signals.handle();
+    let display = Display::new(&study, file.time, arguments.quiet || arguments.json, existed)?;
+    let over = AtomicBool::new(false);
+    let summary = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _signal in &mut signals {
+                stop.request();
+                if stop.urgency() == Urgency::Kill {
+                    leave_at_once(&over);
+                }
+                display.say("stopping: commands are asked to end; once more to stop at once");
+            }
+        });
+        scope.spawn(|| display.keep(&study, &over));
+        let summary = runner.run(&study, &|event| display.show(&event));
+        over.store(true, Ordering::SeqCst);
+        handle.close();
+        summary
+    });
+    display.finish();
+    report(arguments, &study, &summary?, began.elapsed())
+}
+
+/// Waits for the slots to kill their commands, and no longer: whatever else is being computed is left.
+fn leave_at_once(over: &AtomicBool) {
+    let since = Instant::now();
+    while !over.load(Ordering::SeqCst) {
+        if since.elapsed() > PATIENCE {
+            std::process::exit(130);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn worker_key(arguments: &Arguments, study: &str) -> Result<WorkerKey> {
+    if arguments.worker.is_some() {
+        return Ok(WorkerKey::given(arguments.worker.clone()));
+    }
+    let address = arguments.storage.address()?.to_string();
+    // A file is the same from whatever folder it is named.
+    let place = std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string());
+    // Where no lock can be kept, trials of a killed run come back when their lease is over.
+    Ok(WorkerKey::take(&state_folder(), &place, study).unwrap_or_else(|_| WorkerKey::given(None)))
+}
+
+/// Where locks of this user are kept.
+fn state_folder() -> PathBuf {
+    let from = |variable, below: &str| {
+        std::env::var_os(variable)
+            .filter(|folder| Path::new(folder).is_absolute())
+            .map(|folder| PathBuf::from(folder).join(below))
+    };
+    from("XDG_STATE_HOME", "wimble")
+        .or_else(|| from("HOME", ".local/state/wimble"))
+        .unwrap_or_else(|| std::env::temp_dir().join("wimble"))
+}
+
+fn report(arguments: &Arguments, study: &Study, summary: &Summary, took: Duration) -> Result<()> {
+    let (counts, best) = (study.counts()?, study.best()?);
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let end = match summary.end {
+            End::BudgetSpent => "budget-spent",
+            End::TimeOver => "time-over",
+            End::Stopped => "stopped",
+            End::NothingWorks(_) | End::CannotRun(_) => "command-broken",
+        };
+        let report = serde_json::json!({
+            "study": study.settings().name,
+            "end": end,
+            "told": summary.told,
+            "released": summary.released,
+            "seconds": took.as_secs_f64(),
+            "counts": counts,
+            "best": best,
+        });
+        writeln!(out, "{report}")?;
+    } else {
+        write!(out, "{}", ending(summary, &counts, took))?;
+        if let Some(best) = &best {
+            write!(out, "\n{}", describe(best))?;
+        }
+        writeln!(out, "\n{}", next(arguments, study, summary))?;
+    }
+    match &summary.end {
+        End::BudgetSpent | End::TimeOver => Ok(()),
+        End::Stopped => Err(Interrupted.into()),
+        End::CannotRun(reason) => Err(CommandBroken(reason.clone()).into()),
+        End::NothingWorks(failure) => {
+            let message = format!(
+                "the first trials all failed, so nothing more was started. The latest: {}\n{}",
+                failure.reason, failure.output
+            );
+            Err(CommandBroken(message.trim_end().to_owned()).into())
+        }
+    }
+}
+
+fn ending(summary: &Summary, counts: &Counts, took: Duration) -> String {
+    let how = match summary.end {
+        End::BudgetSpent => "Done",
+        End::TimeOver => "Time is over",
+        End::Stopped => "Stopped",
+        End::NothingWorks(_) | End::CannotRun(_) => "Given up",
+    };
+    let mut parts = vec![format!("{} of {} trials with a value", counts.valued, counts.total())];
+    let mut part = |count: u64, words: &str| {
+        if count > 0 {
+            parts.push(format!("{count} {words}"));
+        }
+    };
+    part(counts.failed, "failed");
+    part(counts.infeasible, "infeasible");
+    part(counts.running, "running elsewhere");
+    part(counts.queued, "in the queue");
+    format!("{how} after {}: {}.\n", duration::show(took), parts.join(", "))
+}
+
+/// The best trial, a parameter a line.
+pub fn describe(best: &Best) -> String {
+    let width = best.configuration.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("Best: {} (trial {})\n", best.value, best.trial);
+    for (name, value) in &best.configuration {
+        text.push_str(&format!("  {name:width$}  {value}\n"));
+    }
+    text
+}
+
+fn next(arguments: &Arguments, study: &Study, summary: &Summary) -> String {
+    let (file, words) = (quoted(&arguments.file.display().to_string()), arguments.storage.words());
+    let name = quoted(&study.settings().name);
+    match &summary.end {
+        End::BudgetSpent => format!("Next: wimble trials {name} --sort value{words}"),
+        End::TimeOver | End::Stopped => format!("To go on: wimble run {file}{words}"),
+        End::NothingWorks(_) | End::CannotRun(_) => {
+            format!("Once it is mended: wimble run {file}{words}")
+        }
+    }
+}

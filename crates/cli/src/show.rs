@@ -1,0 +1,199 @@
+//! `wimble show`: all about one trial.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use wimble_study::runner::trial_folder;
+use wimble_study::study_file::duration;
+use wimble_study::{Follower, Outcome, Study, Trial};
+
+use crate::belief::{self, Belief};
+use crate::progress::short;
+use crate::row::Row;
+use crate::storage::{Storage, Which};
+
+/// How many neighbours are shown.
+const NEIGHBOURS: usize = 3;
+/// How many lines of the log are shown.
+const LINES: usize = 20;
+
+/// Arguments of `wimble show`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The number of the trial
+    trial: u64,
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    storage: Storage,
+    /// Also what the method believes: the probability of a good value here and, with bore++, its upper bound
+    #[arg(long)]
+    model: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A trial near another.
+#[derive(Serialize)]
+struct Neighbour {
+    trial: u64,
+    /// In the unit cube, as a share of its diagonal.
+    distance: f64,
+    state: &'static str,
+    value: Option<f64>,
+}
+
+/// Prints the trial.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let study = arguments.which.open(arguments.storage.existing()?)?;
+    let trial = study.trial(arguments.trial)?;
+    let mut follower = Follower::new(study.settings().clone());
+    follower.catch_up(&**study.store())?;
+    let neighbours = neighbours(&study, &trial, &follower)?;
+    let belief = if arguments.model {
+        belief::at(study.settings(), &follower, &trial.configuration)?
+    } else {
+        None
+    };
+    let log = log(arguments, &trial)?;
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let mut json = serde_json::to_value(Row::new(&trial))?;
+        json["nearest"] = serde_json::to_value(&neighbours)?;
+        json["output"] = output(&trial).into();
+        if arguments.model {
+            json["model"] = serde_json::to_value(&belief)?;
+        }
+        writeln!(out, "{json}")?;
+        return Ok(());
+    }
+    write!(out, "{}", describe(&trial))?;
+    if arguments.model {
+        writeln!(out, "\n{}", believed(belief.as_ref(), study.settings().method.name()))?;
+    }
+    if !neighbours.is_empty() {
+        writeln!(out, "\nNearest evidence")?;
+        for near in &neighbours {
+            let what = near.value.map_or_else(|| near.state.to_owned(), short);
+            writeln!(
+                out,
+                "  trial {:<6} {what:<12} at {:.3} of the diagonal",
+                near.trial, near.distance
+            )?;
+        }
+    }
+    if let Some((name, text)) =
+        log.or_else(|| output(&trial).map(|text| ("output".to_owned(), text.to_owned())))
+    {
+        writeln!(out, "\nThe end of its {name}")?;
+        let lines: Vec<&str> = text.lines().collect();
+        for line in &lines[lines.len().saturating_sub(LINES)..] {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn describe(trial: &Trial) -> String {
+    let row = Row::new(trial);
+    let mut text = format!("Trial {}: {}", trial.id, row.state);
+    if let Some(value) = row.value {
+        text.push_str(&format!(", value {value}"));
+    }
+    if let Some(reason) = &row.reason {
+        text.push_str(&format!(": {reason}"));
+    }
+    text.push('\n');
+    let width = trial.configuration.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in &trial.configuration {
+        text.push_str(&format!("  {name:width$}  {value}\n"));
+    }
+    let mut line = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            text.push_str(&format!("{name:<9} {value}\n"));
+        }
+    };
+    line("worker", row.worker);
+    line("started", row.started);
+    let took =
+        trial.started().zip(trial.finished()).map(|(from, to)| (to.0 - from.0).max(0) as u64);
+    let took = took
+        .map(|took| format!(", after {}", duration::show(std::time::Duration::from_millis(took))));
+    line("finished", row.finished.map(|time| time + &took.unwrap_or_default()));
+    line("lost", (trial.lost > 0).then(|| format!("{} times with its worker", trial.lost)));
+    text
+}
+
+fn believed(belief: Option<&Belief>, method: &str) -> String {
+    match belief {
+        None => format!("Model: {method} has no class probability, or nothing to learn from yet"),
+        Some(Belief { probability, upper_bound: None, .. }) => {
+            format!("Model: the probability of a good value here is {probability:.4}")
+        }
+        Some(Belief { probability, upper_bound: Some(bound), .. }) => {
+            format!(
+                "Model: the probability of a good value here is {probability:.4}, its upper bound {bound:.4}"
+            )
+        }
+    }
+}
+
+/// The finished trials nearest to this one, itself left out.
+fn neighbours(study: &Study, trial: &Trial, follower: &Follower) -> Result<Vec<Neighbour>> {
+    let space = &study.settings().space;
+    let x = space.encode(&trial.configuration)?;
+    let diagonal = (space.dim() as f64).sqrt();
+    let mut near: Vec<(f64, u64)> = follower
+        .history()
+        .points()
+        .rows()
+        .zip(follower.told())
+        .filter(|(_, id)| **id != trial.id)
+        .map(|(y, id)| {
+            let squares: f64 = x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum();
+            (squares.sqrt() / diagonal, *id)
+        })
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    near.truncate(NEIGHBOURS);
+    near.into_iter()
+        .map(|(distance, id)| {
+            let trial = study.trial(id)?;
+            let value = trial.outcome().and_then(Outcome::value);
+            Ok(Neighbour { trial: id, distance, state: crate::row::state(&trial), value })
+        })
+        .collect()
+}
+
+/// What a failed trial said last.
+fn output(trial: &Trial) -> Option<&str> {
+    match trial.outcome() {
+        Some(Outcome::Failed(failure)) if !failure.output.is_empty() => Some(&failure.output),
+        _ => None,
+    }
+}
+
+/// The log of a trial that has a folder, if the study was named by its file.
+fn log(arguments: &Arguments, trial: &Trial) -> Result<Option<(String, String)>> {
+    let Some((path, file)) = arguments.which.path().zip(arguments.which.file()?) else {
+        return Ok(None);
+    };
+    let Some(folders) = file.evaluation.and_then(|evaluation| evaluation.folders) else {
+        return Ok(None);
+    };
+    let folder = trial_folder::path(&crate::check::home(&path).join(folders), &file.name, trial.id);
+    let read = |name: &str| -> Option<(String, String)> {
+        let log: PathBuf = folder.join(name);
+        let text = String::from_utf8_lossy(&std::fs::read(&log).ok()?).into_owned();
+        (!text.trim().is_empty()).then(|| (log.display().to_string(), text))
+    };
+    let names = match trial.outcome() {
+        Some(Outcome::Failed(_)) => ["stderr.log", "stdout.log"],
+        _ => ["stdout.log", "stderr.log"],
+    };
+    Ok(names.into_iter().find_map(read))
+}

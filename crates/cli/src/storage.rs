@@ -1,0 +1,189 @@
+//! Where studies are kept, and which one is meant.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use wimble_study::{Address, Store, Study, StudyFile};
+
+/// The variable that names the storage.
+const VARIABLE: &str = "WIMBLE_STORAGE";
+/// The storage if nothing else is said.
+const DEFAULT: &str = "wimble.db";
+
+/// Which storage.
+#[derive(Args, Debug, Clone)]
+pub struct Storage {
+    /// A file of SQLite, or postgresql://user@host/database
+    /// [default: $WIMBLE_STORAGE, or wimble.db in this folder]
+    #[arg(long, value_name = "ADDRESS", global = true)]
+    storage: Option<String>,
+}
+
+impl Storage {
+    /// Its address. The password, if there is one, is not shown.
+    pub fn address(&self) -> Result<Address> {
+        let address = match &self.storage {
+            Some(address) => address.clone(),
+            None => match std::env::var(VARIABLE) {
+                Ok(address) if !address.is_empty() => address,
+                _ => DEFAULT.to_owned(),
+            },
+        };
+        Ok(address.parse()?)
+    }
+
+    /// Opens it; makes it if it is not there.
+    pub fn open(&self) -> Result<Arc<dyn Store>> {
+        Ok(self.address()?.open()?)
+    }
+
+    /// Opens one that must be there: looking at studies does not make a file.
+    pub fn existing(&self) -> Result<Arc<dyn Store>> {
+        let address = self.address()?;
+        if let Address::Sqlite(path) = &address
+            && !path.exists()
+        {
+            bail!(
+                "there is no storage {}; `wimble run STUDY_FILE` makes it, --storage or {VARIABLE} names another",
+                path.display()
+            );
+        }
+        Ok(address.open()?)
+    }
+
+    /// What to add to a command so that it means this storage; empty for the default one. An address with a password is
+    /// left to the environment.
+    pub fn words(&self) -> String {
+        match &self.storage {
+            Some(address) if self.address().is_ok_and(|shown| shown.to_string() == *address) => {
+                format!(" --storage {}", quoted(address))
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// Which study: its name, its study file, or the only one of the storage.
+#[derive(Args, Debug, Clone)]
+pub struct Which {
+    /// The study: its name or its study file [default: the only one of the storage]
+    study: Option<String>,
+}
+
+impl Which {
+    /// A study by its name or file; the only one if it is `None`.
+    pub fn of(study: Option<String>) -> Self {
+        Self { study }
+    }
+
+    /// The study file, if one was given.
+    pub fn file(&self) -> Result<Option<StudyFile>> {
+        match &self.study {
+            Some(given) if is_file(given) => Ok(Some(read(Path::new(given))?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The path of the study file, if one was given.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.study.as_ref().filter(|given| is_file(given)).map(PathBuf::from)
+    }
+
+    /// Its name in the storage.
+    pub fn name(&self, store: &dyn Store) -> Result<String> {
+        if let Some(file) = self.file()? {
+            return Ok(file.name);
+        }
+        match &self.study {
+            Some(name) => Ok(name.clone()),
+            None => match &store.studies()?[..] {
+                [only] => Ok(only.clone()),
+                [] => bail!(
+                    "there is no study in this storage yet; `wimble run STUDY_FILE` creates one"
+                ),
+                names => bail!("which study? There are {}: name one", names.join(", ")),
+            },
+        }
+    }
+
+    /// Opens it.
+    pub fn open(&self, store: Arc<dyn Store>) -> Result<Study> {
+        let name = self.name(&*store)?;
+        match Study::open(Arc::clone(&store), &name) {
+            Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
+                let names = store.studies()?;
+                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                Err(anyhow::Error::new(error)
+                    .context(format!("the studies of this storage: {there}")))
+            }
+            study => Ok(study?),
+        }
+    }
+}
+
+/// Whether a study is meant by its file.
+fn is_file(given: &str) -> bool {
+    let path = Path::new(given);
+    path.extension().is_some_and(|ending| {
+        ending.eq_ignore_ascii_case("toml") || ending.eq_ignore_ascii_case("json")
+    })
+}
+
+/// Reads a study file; a mistake in it is a mistake of the user.
+pub fn read(path: &Path) -> Result<StudyFile> {
+    StudyFile::read(path).map_err(|error| crate::exit::Usage(error.to_string()).into())
+}
+
+/// Opens the study of a file, or creates it; says whether it existed.
+pub fn open_or_create(store: &Arc<dyn Store>, file: &StudyFile) -> Result<(Study, bool)> {
+    let stored = match store.study(&file.name) {
+        Ok(record) => {
+            record.check_version()?;
+            Some(record.settings)
+        }
+        Err(wimble_study::Error::UnknownStudy { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let existed = stored.is_some();
+    let mut settings = file.settings(stored.as_ref());
+    let budget = settings.budget;
+    if let Some(stored) = &stored {
+        settings.budget = stored.budget;
+    }
+    let study = Study::open_or_create(Arc::clone(store), settings).map_err(|error| match error {
+        wimble_study::Error::Differs { study, differences } => anyhow::anyhow!(
+            "study `{study}` exists with other settings: {differences}. What was tried under one space and method is no \
+             evidence for another: give the file a new name, or undo the change. \
+             Only trials, time, workers and the command may change"
+        ),
+        error => error.into(),
+    })?;
+    if study.settings().budget < budget {
+        study.set_budget(budget)?;
+    }
+    Ok((study, existed))
+}
+
+/// A word as a shell reads it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_wants_them() {
+        assert_eq!(quoted("a/b.toml"), "a/b.toml");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

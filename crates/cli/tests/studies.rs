@@ -1,0 +1,404 @@
+//! Studies as a user meets them: real commands, real signals, real files.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value as Json;
+
+/// A folder with a study file in it, and nothing of the user's around it.
+struct Desk(tempfile::TempDir);
+
+impl Desk {
+    fn new(study: &str) -> Self {
+        let desk = Self(tempfile::tempdir().unwrap());
+        desk.write("study.toml", study);
+        desk
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wimble"));
+        command
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("XDG_STATE_HOME", self.0.path())
+            .env_remove("WIMBLE_STORAGE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn wimble(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    fn printed(&self, arguments: &[&str]) -> String {
+        let output = self.wimble(arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Json {
+        serde_json::from_str(&self.printed(arguments)).unwrap()
+    }
+
+    fn lines(&self, arguments: &[&str]) -> Vec<Json> {
+        self.printed(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// What a failing call says, and its exit code.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.wimble(arguments);
+        assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+        format!(
+            "exit {}\n{}",
+            output.status.code().unwrap(),
+            String::from_utf8(output.stderr).unwrap()
+        )
+    }
+
+    /// Waits until the log of the commands has so many lines.
+    fn wait_for_lines(&self, name: &str, count: usize) {
+        let before = Instant::now();
+        while lines(&self.path(name)).len() < count {
+            assert!(before.elapsed() < Duration::from_secs(60), "{name} stays short");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn lines(path: &Path) -> Vec<String> {
+    std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+/// A study of a shell script. The script sees x as `$1`.
+fn study(script: &str, more: &str) -> String {
+    let script = serde_json::to_string(script).unwrap();
+    format!(
+        "name = \"s\"\nmethod = \"sobol\"\ncommand = [\"sh\", \"-c\", {script}, \"sh\", \"{{x}}\"]\n{more}\n\
+         [space]\nx = {{ type = \"real\", low = 0, high = 1 }}\nc = {{ type = \"categorical\", choices = [\"a\", \"b\"] }}\n"
+    )
+}
+
+#[test]
+fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
+    let desk = Desk::new(&study("echo \"$1\"", "trials = 12\nworkers = 4"));
+    let report = desk.printed(&["run"]);
+    assert!(
+        report.starts_with("Done after ") && report.contains(": 12 of 12 trials with a value."),
+        "{report}"
+    );
+    assert!(
+        report.contains("\nBest: ") && report.ends_with("\nNext: wimble trials s --sort value\n"),
+        "{report}"
+    );
+
+    let best = desk.json(&["best", "--json"]);
+    assert_eq!(best["value"], best["params"]["x"]);
+    let trials = desk.lines(&["trials", "--sort", "value", "--json"]);
+    assert_eq!(trials.len(), 12);
+    assert_eq!(trials[0], best);
+    assert!(trials.is_sorted_by(|a, b| a["value"].as_f64() <= b["value"].as_f64()));
+    assert_eq!(desk.lines(&["trials", "--sort", "value", "--limit", "3", "--json"]), trials[..3]);
+    let mut reversed = desk.lines(&["trials", "--sort", "value", "--reverse", "--json"]);
+    reversed.reverse();
+    assert_eq!(reversed, trials);
+    assert!(desk.lines(&["trials", "--state", "failed", "--json"]).is_empty());
+
+    let shown = desk.json(&["show", "3", "--json"]);
+    assert_eq!(shown["trial"], 3);
+    assert_eq!(shown["nearest"].as_array().unwrap().len(), 3);
+    assert!(desk.printed(&["show", "3", "--model"]).contains("sobol has no class probability"));
+    assert!(desk.refused(&["show", "99"]).contains("has no trial 99"));
+    let studies = desk.lines(&["studies", "--json"]);
+    assert_eq!(
+        (studies[0]["study"].as_str(), &studies[0]["counts"]["valued"]),
+        (Some("s"), &12.into())
+    );
+    assert!(desk.printed(&["doctor"]).contains("study `s`: 12 complete"));
+    for arguments in [&["trials"][..], &["studies"], &["best", "-n", "5"]] {
+        let text = desk.printed(arguments);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    assert!(desk.refused(&["delete", "s"]).contains("add --yes"));
+    assert!(desk.printed(&["delete", "s", "--yes"]).contains("its 12 trials"));
+    assert!(desk.refused(&["best"]).contains("there is no study in this storage yet"));
+}
+
+#[test]
+fn a_spent_budget_is_raised_and_another_space_is_refused() {
+    let desk = Desk::new(&study("echo 1", "trials = 3"));
+    desk.printed(&["run", "--quiet"]);
+    assert_eq!(desk.json(&["run", "--json"])["told"], 0);
+    assert_eq!(desk.json(&["run", "--trials", "5", "--workers", "2", "--json"])["told"], 2);
+    desk.write("study.toml", &study("echo 2", "trials = 8"));
+    assert_eq!(desk.json(&["run", "--json"])["told"], 3, "the command may change");
+    desk.write("study.toml", &study("echo 1", "trials = 9").replace("high = 1", "high = 2"));
+    let refused = desk.refused(&["run"]);
+    assert!(
+        refused.contains("its space is") && refused.contains("give the file a new name"),
+        "{refused}"
+    );
+    desk.write("study.toml", &study("echo 1", "trials = 9").replace("\"s\"", "\"t\""));
+    assert!(desk.refused(&["run", "--join"]).contains("--join works on a study that exists"));
+}
+
+#[test]
+fn an_interrupted_run_ends_its_commands_returns_their_trials_and_goes_on_later() {
+    let script = "echo $$ >> pids; [ -e go ] || sleep 60; echo 1";
+    let desk = Desk::new(&study(script, "trials = 6\nworkers = 3\nlease = \"1h\""));
+    for request in [Signal::INT, Signal::TERM] {
+        let before = lines(&desk.path("pids")).len();
+        let child = desk.command(&["run"]).spawn().unwrap();
+        desk.wait_for_lines("pids", before + 3);
+        signal(&child, request);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        let report = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            report.starts_with("Stopped after") && report.contains("3 in the queue"),
+            "{report}"
+        );
+        assert!(report.ends_with("To go on: wimble run study.toml\n"), "{report}");
+        assert!(all_dead(&lines(&desk.path("pids"))));
+    }
+    desk.write("go", "");
+    assert_eq!(desk.json(&["run", "--json"])["told"], 6);
+}
+
+#[test]
+fn a_second_interruption_stops_at_once() {
+    let desk = Desk::new(&study(
+        "trap '' TERM; echo $$ >> pids; while :; do sleep 1; done",
+        "workers = 2\ngrace = \"1h\"",
+    ));
+    let child = desk.command(&["run"]).spawn().unwrap();
+    desk.wait_for_lines("pids", 2);
+    std::thread::sleep(Duration::from_millis(100));
+    signal(&child, Signal::INT);
+    std::thread::sleep(Duration::from_millis(300));
+    let before = Instant::now();
+    signal(&child, Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+    assert!(all_dead(&lines(&desk.path("pids"))));
+}
+
+/// Whether no process of these numbers is left, within a moment.
+fn all_dead(pids: &[String]) -> bool {
+    let before = Instant::now();
+    while before.elapsed() < Duration::from_secs(5) {
+        let alive = |pid: &String| {
+            rustix::process::test_kill_process(Pid::from_raw(pid.parse().unwrap()).unwrap()).is_ok()
+        };
+        if !pids.iter().any(alive) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+#[test]
+fn a_run_that_is_killed_loses_nothing_and_repeats_no_finished_trial() {
+    let script = "echo $$ >> pids; sleep 0.05; echo \"$WIMBLE_TRIAL\" >> ended; echo \"$1\"";
+    let desk = Desk::new(&study(script, "trials = 40\nworkers = 4\nlease = \"1h\""));
+    let mut acknowledged: BTreeSet<String> = BTreeSet::new();
+    for round in 0..6 {
+        let mut child = desk.command(&["run"]).spawn().unwrap();
+        desk.wait_for_lines("ended", lines(&desk.path("ended")).len() + 2 + round);
+        signal(&child, Signal::KILL);
+        child.wait().unwrap();
+        let kept: BTreeSet<String> = desk
+            .lines(&["trials", "--state", "complete", "--json"])
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert!(kept.is_superset(&acknowledged), "a result was lost or changed");
+        acknowledged = kept;
+        if cfg!(target_os = "linux") {
+            assert!(all_dead(&lines(&desk.path("pids"))), "a command outlived its runner");
+        }
+    }
+    let report = desk.json(&["run", "--json"]);
+    assert_eq!((&report["end"], &report["counts"]["valued"]), (&"budget-spent".into(), &40.into()));
+    let all = desk.lines(&["trials", "--json"]);
+    for trial in &all {
+        assert_eq!((&trial["state"], &trial["value"]), (&"complete".into(), &trial["params"]["x"]));
+    }
+    let kept: BTreeSet<String> = all.iter().map(ToString::to_string).collect();
+    assert!(kept.is_superset(&acknowledged));
+    // At most the trials in hand at each kill were run twice.
+    assert!(lines(&desk.path("ended")).len() <= 40 + 6 * 4);
+}
+
+#[test]
+fn two_runs_share_a_study() {
+    let script = "echo \"$WIMBLE_TRIAL\" >> ended; sleep 0.02; echo 1";
+    let desk = Desk::new(&study(script, "trials = 40\nworkers = 3"));
+    desk.printed(&["ask", "study.toml", "--worker", "me"]);
+    let runs: Vec<Child> =
+        (0..3).map(|_| desk.command(&["run", "--join", "--json"]).spawn().unwrap()).collect();
+    let token = desk.lines(&["ask", "--worker", "me"])[0]["token"].as_str().unwrap().to_owned();
+    desk.printed(&["tell", "--token", &token, "--value", "-3"]);
+    let told: u64 = runs
+        .into_iter()
+        .map(|run| {
+            let output = run.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            serde_json::from_slice::<Json>(&output.stdout).unwrap()["told"].as_u64().unwrap()
+        })
+        .sum();
+    assert_eq!(told, 39);
+    let ended = lines(&desk.path("ended"));
+    assert_eq!((ended.len(), ended.iter().collect::<BTreeSet<_>>().len()), (39, 39));
+    assert_eq!(desk.json(&["best", "--json"])["value"], -3.0);
+}
+
+#[test]
+fn a_command_that_does_not_work_is_exit_code_3() {
+    let desk = Desk::new(&study("echo it is broken >&2; exit 9", ""));
+    let output = desk.wimble(&["run"]);
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(complaint.contains("exit status: 9\nit is broken"), "{complaint}");
+    let failed = desk.lines(&["trials", "--state", "failed", "--json"]);
+    assert_eq!(failed[0]["reason"], "exit status: 9");
+    assert!(desk.printed(&["show", "0"]).contains("it is broken"));
+}
+
+#[test]
+fn a_script_asks_and_tells() {
+    let desk = Desk::new(&study("true", "trials = 5"));
+    let asked = desk.lines(&["ask", "study.toml", "-n", "3", "--key", "k", "--worker", "w"]);
+    assert_eq!(desk.lines(&["ask", "study.toml", "-n", "3", "--key", "k", "--worker", "w"]), asked);
+    let token = |k: usize| asked[k]["token"].as_str().unwrap();
+    desk.printed(&["tell", "--token", token(0), "--alive"]);
+    desk.printed(&["tell", "--token", token(0), "--value", "-0.5"]);
+    desk.printed(&["tell", "--token", token(0), "--value", "-0.5"]);
+    assert!(desk.refused(&["tell", "--token", token(0), "--value", "7"]).contains("used before"));
+    desk.printed(&["tell", "--token", token(1), "--failed", "no luck"]);
+    desk.printed(&["tell", "--token", token(2), "--infeasible"]);
+    let states: Vec<Json> =
+        desk.lines(&["trials", "--json"]).iter().map(|trial| trial["state"].clone()).collect();
+    assert_eq!(states, ["complete", "failed", "infeasible"]);
+    assert!(
+        desk.refused(&["tell", "--token", "x", "--value", "1"])
+            .contains("must be as `wimble ask` gave it")
+    );
+}
+
+#[test]
+fn trials_go_out_and_come_back_the_same_in_every_format() {
+    let script = "case $WIMBLE_TRIAL in 2) exit 77;; 3) exit 1;; esac; echo \"$1\"";
+    let desk = Desk::new(&study(script, "trials = 8"));
+    desk.printed(&["run", "--quiet"]);
+    let flat = |rows: Vec<Json>| -> BTreeSet<String> {
+        rows.iter()
+            .map(|row| format!("{} {} {}", row["state"], row["value"], row["params"]))
+            .collect()
+    };
+    let before = flat(desk.lines(&["trials", "--json"]));
+    for file in ["t.csv", "t.jsonl", "t.db"] {
+        desk.printed(&["export", "--out", file]);
+        let storage = format!("{file}.copy.db");
+        let arguments = ["import", file, "--study", "study.toml", "--storage", &storage];
+        assert!(desk.printed(&arguments).contains("Added 8 trials to `s`."));
+        assert!(desk.printed(&arguments).contains("Added 0 trials to `s`; 8 were there already."));
+        let mut after = flat(desk.lines(&["trials", "--json", "--storage", &storage]));
+        if file == "t.db" {
+            // Optuna knows no infeasible trials.
+            after = after.into_iter().map(|row| row.replace("\"failed\"", "\"bad\"")).collect();
+            let before: BTreeSet<String> = before
+                .iter()
+                .map(|row| {
+                    row.replace("\"failed\"", "\"bad\"").replace("\"infeasible\"", "\"bad\"")
+                })
+                .collect();
+            assert_eq!(after, before);
+        } else {
+            assert_eq!(after, before);
+        }
+    }
+    // Without a study file, the space is that of the distributions.
+    assert!(desk.printed(&["import", "t.db", "--storage", "new.db"]).contains("Added 8 trials"));
+    assert_eq!(
+        desk.json(&["best", "--json", "--storage", "new.db"])["value"],
+        desk.json(&["best", "--json"])["value"]
+    );
+}
+
+#[test]
+fn a_study_file_is_written_and_checked_and_nothing_is_run() {
+    let desk = Desk::new("");
+    desk.printed(&["init", "new.toml"]);
+    assert!(desk.refused(&["init", "new.toml"]).contains("exists and was left as it is"));
+    insta::assert_snapshot!(
+        desk.printed(&["check", "new.toml"])
+            .replace("note       the program `python3` was not found on this machine\n", "")
+    );
+    desk.write("danger.toml", &study("touch harm; echo 1", ""));
+    assert!(desk.printed(&["check", "danger.toml"]).contains("touch harm"));
+    assert!(!desk.path("harm").exists() && !desk.path("wimble.db").exists());
+}
+
+#[test]
+fn mistakes_in_a_study_file_are_shown_at_their_place() {
+    let desk = Desk::new(
+        "name = \"m\"\ncommand = [\"./train\", \"--rate\", \"{rat}\", \"{momentum}\", \"{\"]\ntrails = 60\nworkers = 0\n\
+         timeout = \"soon\"\nmethod = \"bohr\"\n\n[space]\nrate = { type = \"real\", low = 1, high = 0.1, scale = \"log\" }\n",
+    );
+    insta::assert_snapshot!(desk.refused(&["check"]));
+    desk.write(
+        "study.toml",
+        "name = \"m\"\ncommand = \"python3 train.py\"\n[space]\nrate = { type = \"rel\", low = 1 }\nn = { type = \"integer\", lo = 1, high = 3 }\nk = 3\n",
+    );
+    insta::assert_snapshot!(desk.refused(&["check"]));
+    desk.write("study.toml", "name = \"m\"\n[space\nx = 1\n");
+    insta::assert_snapshot!(desk.refused(&["run"]));
+    desk.write(
+        "study.json",
+        "{\"name\": \"m\",\n \"trials\": \"many\",\n \"space\": {\"x\": {\"type\": \"boolean\"}}}",
+    );
+    insta::assert_snapshot!(desk.refused(&["check", "study.json"]));
+    desk.write(
+        "study.toml",
+        "name = \"m\"\ncommand = [\"./t\", \"--momentum\", \"{momentum}\"]\n[space]\n\
+         o = { type = \"categorical\", choices = [\"adam\", \"sgd\"] }\n\
+         momentum = { type = \"real\", low = 0, high = 1, when = { parent = \"o\", values = [\"sgd\"] } }\n",
+    );
+    insta::assert_snapshot!(desk.refused(&["check"]));
+    assert!(desk.refused(&["check", "none.toml"]).contains("`wimble init` writes a study file"));
+}
+
+#[test]
+fn completions_and_the_manual_are_there() {
+    let desk = Desk::new("");
+    assert!(desk.printed(&["completions", "bash"]).contains("_wimble"));
+    assert!(desk.printed(&["man"]).contains(".TH wimble"));
+    desk.printed(&["man", "--out", "pages"]);
+    assert!(desk.path("pages/wimble-run.1").exists());
+    assert!(desk.printed(&["--help"]).contains("Exit codes:"));
+}

@@ -1,0 +1,154 @@
+//! What a command says: the last result in its output.
+//!
+//! A result is a line with a number, or a JSON object, on one line or several, that has the field `value` or
+//! `infeasible`:
+//!
+//! ```text
+//! epoch 1: loss 0.72
+//! {"value": 0.31, "seconds": 12.5}
+//! ```
+//!
+//! The last one counts; other lines, and objects without these fields, are passed over. A result that cannot be read,
+//! or that is not finite, is a failure and never passed over: an older line must not stand in for it.
+
+use serde_json::Value as Json;
+
+/// What a command found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// A finite value.
+    Value(f64),
+    /// The configuration cannot be evaluated.
+    Infeasible,
+}
+
+/// Why there is no result, in words.
+pub type Missing = String;
+
+/// Reads the output of a command, or what it wrote to its result file.
+pub fn parse(text: &str) -> Result<Found, Missing> {
+    let mut end = text.len();
+    // From the last line to the first; an object reaches from its first line to `end` at most.
+    while end > 0 {
+        let start = text[..end].trim_end_matches(['\n', '\r']).rfind('\n').map_or(0, |at| at + 1);
+        let line = text[start..end].trim();
+        if let Ok(value) = line.parse::<f64>() {
+            return finite(value);
+        }
+        if line.starts_with('{') {
+            match object(&text[start..]) {
+                Ok(Some(found)) => return found,
+                Ok(None) => {}
+                Err(reason)
+                    if text[start..].contains("\"value\"")
+                        || text[start..].contains("\"infeasible\"") =>
+                {
+                    return Err(format!(
+                        "the result is not JSON ({reason}); a value must be a finite number"
+                    ));
+                }
+                Err(_) => {}
+            }
+        }
+        end = start;
+    }
+    Err("no result: the last line with a number, or a JSON object with the field `value`, was expected".to_owned())
+}
+
+/// The result in the object at the beginning of a text; `None` if the object is about something else.
+fn object(text: &str) -> Result<Option<Result<Found, Missing>>, serde_json::Error> {
+    let Some(json) =
+        serde_json::Deserializer::from_str(text).into_iter::<Json>().next().transpose()?
+    else {
+        return Ok(None);
+    };
+    let infeasible = match json.get("infeasible") {
+        None | Some(Json::Null) => None,
+        Some(Json::Bool(infeasible)) => Some(*infeasible),
+        Some(other) => {
+            return Ok(Some(Err(format!("`infeasible` is {other}, but must be true or false"))));
+        }
+    };
+    if infeasible == Some(true) {
+        return Ok(Some(Ok(Found::Infeasible)));
+    }
+    Ok(match json.get("value") {
+        None if infeasible.is_none() => None,
+        None => Some(Err("the result has no `value`".to_owned())),
+        Some(value) => Some(match value.as_f64() {
+            Some(value) => finite(value),
+            None => Err(format!("`value` is {value}, but must be a finite number")),
+        }),
+    })
+}
+
+fn finite(value: f64) -> Result<Found, Missing> {
+    if value.is_finite() {
+        // One zero is enough.
+        Ok(Found::Value(value + 0.0))
+    } else {
+        Err(format!("the value is {value}, which is not finite"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_last_result_counts() {
+        for (text, value) in [
+            ("0.5", 0.5),
+            ("0.5\n", 0.5),
+            ("0.5\r\n\r\n", 0.5),
+            ("1\n2\nepoch 3\n", 2.0),
+            ("loss 0.9\n{\"value\": 0.25}\n", 0.25),
+            ("{\"value\": 3}\n0.125\nbye", 0.125),
+            ("{\"value\": 1}\n{\"epoch\": 9}\n", 1.0),
+            ("log\n{\n  \"value\": -2e3,\n  \"parts\": [\n    {\"a\": 1}\n  ]\n}\n", -2000.0),
+            ("{\"value\": 4, \"infeasible\": false} trailing", 4.0),
+            ("-0", 0.0),
+        ] {
+            assert_eq!(parse(text), Ok(Found::Value(value)), "{text:?}");
+        }
+        assert_eq!(parse("{\"infeasible\": true}"), Ok(Found::Infeasible));
+        assert_eq!(parse("{\"value\": null, \"infeasible\": true}"), Ok(Found::Infeasible));
+    }
+
+    #[test]
+    fn nothing_stands_in_for_a_result_that_cannot_be_read() {
+        for text in [
+            "",
+            "\n\n",
+            "done",
+            "0.5\nnan\n",
+            "0.5\n-inf",
+            "0.5\n{\"value\": NaN}\n",
+            "0.5\n{\n  \"loss\": 1,\n  \"value\": Infinity\n}\n",
+            "0.5\n{\"value\": \"0.3\"}",
+            "0.5\n{\"value\": 1e999}",
+            "0.5\n{\"infeasible\": \"no\"}",
+            "0.5\n{\"infeasible\": false}",
+            "{\"epoch\": 1}",
+        ] {
+            assert!(parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_makes_it_panic_and_every_value_is_finite(text in "[-{}\\[\\]\":,0-9a-zA-Z.\n\r é\\\\]{0,80}") {
+            if let Ok(Found::Value(value)) = parse(&text) {
+                prop_assert!(value.is_finite());
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read(value in -1e300..1e300_f64, noise in "[a-z {}\n]{0,40}") {
+            prop_assert_eq!(parse(&format!("{noise}\n{value:?}\n")), Ok(Found::Value(value + 0.0)));
+            let object = serde_json::json!({ "note": noise, "value": value });
+            prop_assert_eq!(parse(&format!("{noise}\n{object:#}\n")), Ok(Found::Value(value + 0.0)));
+        }
+    }
+}
