@@ -172,7 +172,7 @@ fn mnist_runs(asked: &MnistRuns) -> Result<()> {
     let jobs = jobs(asked.jobs);
     let made =
         runs::make(&images, &Budget::small(asked.seed), &asked.out, asked.count, jobs, &|ended| {
-            bar.set_position(ended as u64)
+            bar.set_position(ended as u64);
         });
     bar.finish_and_clear();
     let made = made?;

@@ -30,7 +30,7 @@ pub enum Error {
         /// Where it was looked for.
         path: PathBuf,
         /// What it should be.
-        expected: Source,
+        expected: Box<Source>,
     },
     /// A file of data with another content.
     #[error(
@@ -42,7 +42,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// What it should be.
-        expected: Source,
+        expected: Box<Source>,
         /// What is wrong with it.
         reason: String,
     },

@@ -45,6 +45,16 @@ pub fn page(
             settings.trials, settings.rounds
         );
     }
+    let pairs =
+        settings.problems.iter().flat_map(|on| settings.methods.iter().map(move |of| (of, on)));
+    let planned: usize = pairs.map(|(method, subject)| settings.trials_of(method, subject)).sum();
+    if !settings.is_uniform() && records.ended() < planned {
+        let _ = write!(
+            text,
+            "**Not complete:** {} of {planned} trials have ended. What is missing is not in the table, or is open below.\n\n",
+            records.ended()
+        );
+    }
     let _ = write!(
         text,
         "## At the end\n\n| problem | method | trials | round | mean {metric} | 95 % | median |\n|---|---|---|---|---|---|---|\n"

@@ -6,11 +6,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::{BandPlot, LinePlot};
 use kuva::render::figure::Figure as Grid;
-use kuva::render::layout::Layout;
+use kuva::render::layout::{Layout, TickFormat};
 use kuva::render::plots::Plot;
 use resvg::{tiny_skia, usvg};
 
@@ -97,7 +98,7 @@ fn svg(figure: Figure, settings: &Settings, rows: &[Row]) -> String {
             })
             .with_y_label(settings.metric.replace('_', " "));
         if settings.log {
-            layout = layout.with_log_y();
+            layout = layout.with_log_y().with_y_tick_format(TickFormat::Custom(Arc::new(tick)));
         }
         panels.push((plots, layout));
     }
@@ -117,6 +118,16 @@ fn svg(figure: Figure, settings: &Settings, rows: &[Row]) -> String {
         .with_shared_legend()
         .render();
     SvgBackend::default().render_scene(&scene)
+}
+
+/// A value on a log axis, in so few letters that it stays clear of the axis title: 0.05, 20, 5e-5, 1e6.
+fn tick(value: f64) -> String {
+    if (0.01..10_000.0).contains(&value) {
+        let text = format!("{value:.2}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{value:.0e}")
+    }
 }
 
 fn png(svg: &str) -> Result<Vec<u8>> {
@@ -151,4 +162,18 @@ fn png(svg: &str) -> Result<Vec<u8>> {
     map.fill(tiny_skia::Color::WHITE);
     resvg::render(&tree, tiny_skia::Transform::from_scale(SCALE, SCALE), &mut map.as_mut());
     map.encode_png().map_err(|error| failed(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_short_and_say_their_value() {
+        let ticks = [1e-12, 4.999_999_9e-5, 0.01, 0.05, 0.5, 1.0, 20.0, 5000.0, 1e4, 2e7].map(tick);
+        assert_eq!(
+            ticks,
+            ["1e-12", "5e-5", "0.01", "0.05", "0.5", "1", "20", "5000", "1e4", "2e7"]
+        );
+    }
 }

@@ -135,6 +135,52 @@ fn figures_2_and_e1_run_and_draw() {
     assert_eq!(plot(dir.path()).unwrap().len(), 4);
 }
 
+/// The MNIST problem is the one of Figure 3 whose data are part of the repository.
+#[test]
+fn figure_3_runs_on_the_forest_and_names_the_data_that_are_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let changes = Changes {
+        trials: Some(2),
+        rounds: Some(3),
+        methods: words(&["bore", "random"]),
+        problems: words(&["mnist"]),
+        ..Changes::default()
+    };
+    run(dir.path(), &plan(Figure::RealData, 2, &changes));
+    assert_eq!(summarise(dir.path()).unwrap().figures, [Figure::RealData]);
+    let rows = summary::read(&dir.path().join("summary.csv")).unwrap();
+    let best = rows.iter().find(|row| row.metric == "best_value" && row.evaluations == 13);
+    assert!((0.01..0.95).contains(&best.unwrap().mean), "{best:?}");
+    let page = fs::read_to_string(dir.path().join("fig3.md")).unwrap();
+    assert!(page.contains("rank correlation") && page.contains("1024 networks"), "{page}");
+    assert_eq!(plot(dir.path()).unwrap().len(), 2);
+
+    for (problem, file) in [
+        ("parkinsons", "parkinsons_telemonitoring.csv.gz"),
+        ("racing-eth", "ethzMobil_center.txt"),
+        ("lcbench", "manifest.json"),
+    ] {
+        let changes = Changes { problems: words(&[problem]), ..changes.clone() };
+        let error = plan(Figure::RealData, 1, &changes).run(dir.path(), &|_| ()).unwrap_err();
+        assert!(matches!(error, Error::MissingData { .. }), "{error}");
+        assert!(error.to_string().contains(file), "{error}");
+    }
+}
+
+#[test]
+fn data_with_another_content_are_refused_before_the_first_trial() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("racing_ucb")).unwrap();
+    fs::write(dir.path().join("racing_ucb/ucb_center.txt"), "0,1\n0,1\n").unwrap();
+    let changes = Changes { problems: vec!["racing-ucb".to_owned()], ..small() };
+    let mut plan = plan(Figure::RealData, 1, &changes);
+    plan.data = Folder::new(dir.path());
+    let error = plan.run(dir.path(), &|_| ()).unwrap_err().to_string();
+    assert!(error.contains("SHA-256") && error.contains("jainachin/bayesrace"), "{error}");
+    assert!(!dir.path().join("records").exists());
+}
+
 #[test]
 fn a_time_limit_aborts_a_trial_and_says_so() {
     let dir = tempfile::tempdir().unwrap();

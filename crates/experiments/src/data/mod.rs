@@ -57,7 +57,7 @@ impl Folder {
         let raw = match fs::read(&path) {
             Ok(raw) => raw,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::MissingData { path, expected: *source });
+                return Err(Error::MissingData { path, expected: Box::new(*source) });
             }
             Err(error) => return Err(Error::file(&path)(error)),
         };
@@ -87,7 +87,7 @@ impl Folder {
     /// A file whose content is not what it should be.
     pub(crate) fn wrong(&self, source: &Source, reason: impl Into<String>) -> Error {
         let path = self.path.join(source.path);
-        Error::WrongData { path, expected: *source, reason: reason.into() }
+        Error::WrongData { path, expected: Box::new(*source), reason: reason.into() }
     }
 }
 

@@ -183,12 +183,14 @@ fn best_split(
     // Least squares is most Σ (sum of a side)²/(its size).
     let mut best = (sum * sum / count as f64 + 1e-12 * (1.0 + sum.abs()), None);
     let mut order = rows.to_vec();
-    for column in 0..points.first()?.len() {
-        order.sort_by(|&a, &b| points[a][column].total_cmp(&points[b][column]));
+    let dim = points.first().map_or(0, Vec::len);
+    let at = |row: usize, column: usize| points[row][column];
+    for column in 0..dim {
+        order.sort_by(|&a, &b| at(a, column).total_cmp(&at(b, column)));
         let mut left = 0.0;
         for (i, pair) in order.windows(2).enumerate() {
             left += targets[pair[0]];
-            let (here, next) = (points[pair[0]][column], points[pair[1]][column]);
+            let (here, next) = (at(pair[0], column), at(pair[1], column));
             let size = i + 1;
             if here == next || size < MIN_LEAF || count - size < MIN_LEAF {
                 continue;
