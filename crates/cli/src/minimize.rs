@@ -72,14 +72,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         "{bar:30} round {pos}/{len}  best {msg}  {eta} left",
     )?);
     if spec.initial() > 0 {
-        evaluate(&mut session, problem.as_ref(), spec.initial())?;
+        evaluate(&mut session, problem.as_ref(), spec.initial(), arguments.seed)?;
     }
     let (mut regret_by_round, mut ask_seconds_by_round) = (Vec::new(), Vec::new());
     for _ in 0..arguments.rounds {
-        let seconds = evaluate(&mut session, problem.as_ref(), batch_size)?;
+        let seconds = evaluate(&mut session, problem.as_ref(), batch_size, arguments.seed)?;
         ask_seconds_by_round.push(seconds);
         if let Some(best) = session.best() {
-            regret_by_round.push(best.value - problem.minimum());
+            // The regret is of the function itself, also where observations are noisy.
+            let x = coordinates(&best.trial.configuration, problem.dim());
+            regret_by_round.push(problem.evaluate(&x) - problem.minimum());
             bar.set_message(format!("{:.6}", best.value));
         }
         bar.inc(1);
@@ -95,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         evaluations: session.issued(),
         best_value: best.value,
         best_point: coordinates(&best.trial.configuration, problem.dim()),
-        simple_regret: best.value - problem.minimum(),
+        simple_regret: regret_by_round.last().copied().unwrap_or(f64::INFINITY),
         regret_by_round,
         ask_seconds_by_round,
     };
@@ -109,13 +111,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Asks for `count` points, evaluates and tells them; how long the asking took, in seconds.
-fn evaluate(session: &mut Session, problem: &dyn Problem, count: usize) -> Result<f64> {
+fn evaluate(session: &mut Session, problem: &dyn Problem, count: usize, seed: u64) -> Result<f64> {
     let before = Instant::now();
     let trials = session.ask(count)?;
     let seconds = before.elapsed().as_secs_f64();
     for trial in trials {
         let x = coordinates(&trial.configuration, problem.dim());
-        session.tell(trial.id, Outcome::Value(problem.evaluate(&x)))?;
+        let value = problem.observe(&x, seed, trial.id);
+        session.tell(trial.id, Outcome::Value(value))?;
     }
     Ok(seconds)
 }

@@ -16,7 +16,7 @@ pub struct Arguments {
 /// Prints the families of problems.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let families = wimble_problems::names();
+    let (families, variants) = (wimble_problems::names(), wimble_problems::variants());
     if arguments.json {
         let rows: Vec<_> = families
             .iter()
@@ -31,10 +31,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "{}", serde_json::to_string(&rows)?)?;
         return Ok(());
     }
-    let width = families.iter().map(|family| family.pattern().chars().count()).max().unwrap_or(0);
-    for family in families {
-        writeln!(out, "{:width$}  {}", family.pattern(), family.description)?;
+    let rows = families.iter().map(|family| (family.pattern(), family.description));
+    let changes = variants.iter().map(|variant| (variant.pattern(), variant.description));
+    let width = rows.clone().chain(changes.clone()).map(|(pattern, _)| pattern.len()).max();
+    let width = width.unwrap_or(0);
+    for (pattern, description) in rows {
+        writeln!(out, "{pattern:width$}  {description}")?;
     }
-    writeln!(out, "\nTry: wimble minimize branin")?;
+    writeln!(out, "\nVariants of any of them (D, M: numbers; S: a seed; P: a percentage):")?;
+    for (pattern, description) in changes {
+        writeln!(out, "{pattern:width$}  {description}")?;
+    }
+    writeln!(out, "\nTry: wimble minimize branin, wimble minimize ackley-5+shifted+noise-1")?;
     Ok(())
 }

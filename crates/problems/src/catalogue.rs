@@ -2,11 +2,11 @@
 //!
 //! A name is a family, such as `branin`, and where the family needs it a number, such as `rosenbrock-4`.
 //! Case does not matter, and `_` and spaces read as `-`. What [`Problem::name`] returns parses back to
-//! the same problem.
+//! the same problem. What may follow after a plus sign is in [`variants`].
 
 use crate::{
-    Ackley, Branin, Camel, GoldsteinPrice, Griewank, Hartmann3, Hartmann6, Levy, Michalewicz,
-    Problem, Rastrigin, Rosenbrock, Shekel, StyblinskiTang,
+    Ackley, Branin, Camel, Ellipsoid, GoldsteinPrice, Griewank, Hartmann3, Hartmann6, Levy,
+    Michalewicz, Problem, Rastrigin, Rosenbrock, Shekel, StyblinskiTang, Variant, variants,
 };
 
 /// The most variables a family of any dimension is built with: a slip of the finger in a name should
@@ -51,7 +51,7 @@ pub enum Suffix {
     },
 }
 
-static FAMILIES: [Family; 13] = [
+static FAMILIES: [Family; 14] = [
     Family {
         name: "ackley",
         aliases: &[],
@@ -72,6 +72,13 @@ static FAMILIES: [Family; 13] = [
         suffix: Suffix::None { dim: 2 },
         description: "the six-hump camel: six local minima, two of them global",
         build: |_| Box::new(Camel),
+    },
+    Family {
+        name: "ellipsoid",
+        aliases: &[],
+        suffix: Suffix::Dimension { least: 2 },
+        description: "a bowl a million times steeper one way than another; minimum at the centre",
+        build: |dim| Box::new(Ellipsoid::new(dim)),
     },
     Family {
         name: "goldstein-price",
@@ -185,6 +192,26 @@ pub enum UnknownProblem {
         /// A name that is accepted.
         example: String,
     },
+    /// What follows a plus sign is no variant.
+    #[error("no variant is called `{given}`; the nearest is `{nearest}`. The variants are {legal}")]
+    Variant {
+        /// What was given.
+        given: String,
+        /// The nearest name.
+        nearest: &'static str,
+        /// All variants, as a list to read.
+        legal: String,
+    },
+    /// The number of a variant is not allowed.
+    #[error("`+{given}` names no variant: the number of `{variant}` must be {allowed}")]
+    VariantNumber {
+        /// What was given.
+        given: String,
+        /// The variant.
+        variant: &'static str,
+        /// What is allowed.
+        allowed: &'static str,
+    },
 }
 
 /// The families of problems, in alphabetical order.
@@ -192,12 +219,49 @@ pub fn names() -> &'static [Family] {
     &FAMILIES
 }
 
-/// The problem called `name`, such as `branin`, `rosenbrock-4` or `shekel-5`.
+/// The problem called `name`, such as `branin`, `rosenbrock-4`, `shekel-5` or `ackley-5+shifted`.
 ///
 /// # Errors
 /// [`UnknownProblem`], which says what the name should have been.
 pub fn problem(name: &str) -> Result<Box<dyn Problem>, UnknownProblem> {
-    let asked = name.trim().to_lowercase().replace(['_', ' '], "-");
+    let mut words = name.split('+');
+    let base = plain(words.next().unwrap_or_default())?;
+    // All words are read before the first problem is built.
+    let changes: Vec<(&Variant, u64)> = words.map(change).collect::<Result<_, _>>()?;
+    Ok(changes
+        .into_iter()
+        .fold(base, |problem, (variant, number)| (variant.build)(problem, number)))
+}
+
+fn canonical(text: &str) -> String {
+    text.trim().to_lowercase().replace(['_', ' '], "-")
+}
+
+/// The variant that the words after a plus sign name, with its number.
+fn change(given: &str) -> Result<(&'static Variant, u64), UnknownProblem> {
+    let asked = canonical(given);
+    let split = asked.find('-').unwrap_or(asked.len());
+    let (word, number) = asked.split_at(split);
+    let Some(variant) = variants().iter().find(|variant| variant.name == word) else {
+        let nearest = variants().iter().min_by_key(|variant| edit_distance(word, variant.name));
+        return Err(UnknownProblem::Variant {
+            given: given.into(),
+            nearest: nearest.map_or("", |variant| variant.name),
+            legal: variants().iter().map(Variant::pattern).collect::<Vec<_>>().join(", "),
+        });
+    };
+    variant.number(number).map(|number| (variant, number)).ok_or_else(|| {
+        UnknownProblem::VariantNumber {
+            given: given.into(),
+            variant: variant.name,
+            allowed: variant.allowed(),
+        }
+    })
+}
+
+/// The problem without variants called `name`.
+fn plain(name: &str) -> Result<Box<dyn Problem>, UnknownProblem> {
+    let asked = canonical(name);
     if let Some(family) = find(&asked) {
         return match family.suffix {
             Suffix::None { dim } => Ok((family.build)(dim)),
@@ -358,6 +422,46 @@ mod tests {
     }
 
     #[test]
+    fn variants_compose_and_round_trip() {
+        for (given, name) in [
+            ("Ackley-5 + Shifted", "ackley-5+shifted"),
+            ("rosenbrock-6+rotated-0", "rosenbrock-6+rotated"),
+            ("levy-10+skewed-7+noise-10", "levy-10+skewed-7+noise-10"),
+            (
+                "michalewicz-5+shifted-18446744073709551615",
+                "michalewicz-5+shifted-18446744073709551615",
+            ),
+        ] {
+            let built = problem(given).unwrap();
+            assert_eq!(built.name(), name);
+            assert_eq!(problem(&built.name()).unwrap().minimisers(), built.minimisers());
+        }
+        assert_eq!(
+            problem("levy-2+shifted+noise-1").unwrap().title(),
+            "Levy 2D, shifted, 1 % noise"
+        );
+    }
+
+    #[test]
+    fn a_wrong_variant_is_refused_with_what_is_allowed() {
+        assert_eq!(
+            message("ackley-5+shiftet"),
+            "no variant is called `shiftet`; the nearest is `shifted`. The variants are +shifted[-S], \
+             +rotated[-S], +skewed[-S], +noise-P"
+        );
+        assert_eq!(
+            message("ackley-5+noise-0"),
+            "`+noise-0` names no variant: the number of `noise` must be a percentage from 1 to 100, as in \
+             `+noise-10`"
+        );
+        for wrong in ["noise", "noise-101", "noise-1.5", "shifted-", "shifted--1", "rotated-x"] {
+            assert!(message(&format!("branin+{wrong}")).contains("must be"), "{wrong}");
+        }
+        assert!(message("branin+").contains("no variant is called ``"));
+        assert!(message("brannin+shifted").contains("nearest is `branin`"));
+    }
+
+    #[test]
     fn a_missing_dimension_is_asked_for() {
         assert_eq!(
             message("Rosenbrock"),
@@ -390,7 +494,7 @@ mod tests {
         assert_eq!(
             message("Brannin"),
             "no problem is called `Brannin`; the nearest is `branin`. The problems are ackley-D, branin, \
-             camel, goldstein-price, griewank-D, hartmann3, hartmann6, levy-D, michalewicz-D, rastrigin-D, \
+             camel, ellipsoid-D, goldstein-price, griewank-D, hartmann3, hartmann6, levy-D, michalewicz-D, rastrigin-D, \
              rosenbrock-D, shekel[-M], styblinski-tang-D"
         );
         for (given, nearest) in [

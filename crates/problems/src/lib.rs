@@ -11,6 +11,8 @@
 //! # Ok::<(), wimble_problems::UnknownProblem>(())
 //! ```
 //!
+//! After a plus sign stand the [`variants`] of any problem, such as `ackley-5+shifted` or `levy-10+rotated+noise-10`.
+//!
 //! # Design
 //! Formulas, coefficients and domains follow Surjanovic and Bingham's *Virtual Library of Simulation
 //! Experiments* (Simon Fraser University, 2013), because most tools do and figures can then be compared.
@@ -19,33 +21,42 @@
 //! rearranged where the printed form loses digits near the minimum.
 
 mod catalogue;
+mod stream;
 
 pub mod ackley;
+pub mod affine;
 pub mod branin;
 pub mod camel;
+pub mod ellipsoid;
 pub mod goldstein_price;
 pub mod griewank;
 pub mod hartmann;
 pub mod levy;
 pub mod michalewicz;
+pub mod noisy;
 pub mod rastrigin;
 pub mod rosenbrock;
 pub mod shekel;
 pub mod styblinski_tang;
+pub mod variant;
 
 pub use ackley::Ackley;
+pub use affine::Affine;
 pub use branin::Branin;
 pub use camel::Camel;
 pub use catalogue::{Family, MAX_DIM, Suffix, UnknownProblem, names, problem};
+pub use ellipsoid::Ellipsoid;
 pub use goldstein_price::GoldsteinPrice;
 pub use griewank::Griewank;
 pub use hartmann::{Hartmann3, Hartmann6};
 pub use levy::Levy;
 pub use michalewicz::Michalewicz;
+pub use noisy::Noisy;
 pub use rastrigin::Rastrigin;
 pub use rosenbrock::Rosenbrock;
 pub use shekel::Shekel;
 pub use styblinski_tang::StyblinskiTang;
+pub use variant::{Number, Variant, variants};
 
 /// A function on a box, to be minimised, whose minimum is known.
 pub trait Problem: std::fmt::Debug + Send + Sync {
@@ -74,6 +85,30 @@ pub trait Problem: std::fmt::Debug + Send + Sync {
 
     /// Every point of the domain known to attain the minimum; never empty.
     fn minimisers(&self) -> Vec<Vec<f64>>;
+
+    /// Whether the formula has no lower value outside the domain either.
+    fn is_least_everywhere(&self) -> bool {
+        true
+    }
+
+    /// The standard deviation of an observation's Gaussian noise.
+    fn noise(&self) -> f64 {
+        0.0
+    }
+
+    /// What an experiment sees at `x`: the value with its noise, which depends on the seed and the number of the
+    /// evaluation alone, so that every optimiser meets the same.
+    ///
+    /// # Panics
+    /// If `x` does not have [`dim`](Self::dim) coordinates.
+    fn observe(&self, x: &[f64], seed: u64, evaluation: u64) -> f64 {
+        let value = self.evaluate(x);
+        let deviation = self.noise();
+        if deviation == 0.0 {
+            return value;
+        }
+        value + deviation * stream::Stream::new("noise", &[seed, evaluation]).gaussian()
+    }
 }
 
 /// A box whose `dim` sides are all alike.

@@ -68,6 +68,11 @@ impl Problem for Michalewicz {
     fn minimisers(&self) -> Vec<Vec<f64>> {
         vec![self.minimiser.clone()]
     }
+
+    /// Beyond [0, π] the steep factor meets the crests of the sine: lower values.
+    fn is_least_everywhere(&self) -> bool {
+        false
+    }
 }
 
 /// The whole function: its terms, numbered from 1.

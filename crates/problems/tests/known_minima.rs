@@ -6,11 +6,13 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use wimble_problems::{Problem, problem};
 
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 38] = [
     "ackley-1",
     "ackley-5",
     "branin",
     "camel",
+    "ellipsoid-2",
+    "ellipsoid-10",
     "goldstein-price",
     "griewank-1",
     "griewank-2",
@@ -34,6 +36,15 @@ const NAMES: [&str; 27] = [
     "shekel",
     "styblinski-tang-2",
     "styblinski-tang-5",
+    "ackley-5+shifted",
+    "branin+rotated",
+    "camel+shifted+noise-10",
+    "goldstein-price+shifted",
+    "griewank-2+shifted+rotated",
+    "hartmann6+rotated",
+    "levy-10+shifted",
+    "michalewicz-5+shifted+rotated",
+    "rosenbrock-4+skewed",
 ];
 
 fn problems() -> impl Iterator<Item = Box<dyn Problem>> {
@@ -155,6 +166,21 @@ fn no_search_finds_a_lower_value() {
             starts.chain(near.collect::<Vec<_>>()).map(|x| descend(problem.as_ref(), x)).collect();
         let lowest = reached.iter().copied().fold(f64::INFINITY, f64::min);
         assert!(lowest >= problem.minimum() - 1e-11, "{}: {lowest}", problem.name());
+    }
+}
+
+/// Moved and turned problems are evaluated beyond the domain of the formula.
+#[test]
+fn no_value_outside_the_domain_is_lower_where_a_problem_says_so() {
+    for problem in problems().filter(|problem| problem.is_least_everywhere()) {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(20_260_103);
+        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        for _ in 0..50_000 {
+            let place = |&(low, high): &(f64, f64)| low + (4.0 * uniform() - 1.5) * (high - low);
+            let x: Vec<f64> = problem.domain().iter().map(place).collect();
+            let value = problem.evaluate(&x);
+            assert!(value >= problem.minimum(), "{} is {value} at {x:?}", problem.name());
+        }
     }
 }
 
