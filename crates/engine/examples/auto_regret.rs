@@ -113,28 +113,33 @@ fn run(
         .map(|(name, &(low, high))| Dimension::real(name, low, high));
     let space = SearchSpace::new(dimensions)?;
     let mut session = Session::new(space, spec.build(plan.batch)?, Direction::Minimise, seed)?;
-    let evaluate = |configuration: &Configuration| {
-        let x = names.iter().map(|name| match configuration.get(name) {
+    let reals = |configuration: &Configuration| -> Vec<f64> {
+        let real = |name: &String| match configuration.get(name) {
             Some(Value::Real(x)) => *x,
             _ => unreachable!("every dimension is real and always active"),
-        });
-        Outcome::Value(problem.evaluate(&x.collect::<Vec<f64>>()))
+        };
+        names.iter().map(real).collect()
+    };
+    let observe = |configuration: &Configuration, evaluation: usize| {
+        Outcome::Value(problem.observe(&reals(configuration), seed.0, evaluation as u64))
     };
     let mut rng = seed.stream("initial", 0);
     for _ in 0..10 {
         let configuration = session.space().decode(&session.space().sample(&mut rng));
-        session.observe(&configuration, evaluate(&configuration))?;
+        let outcome = observe(&configuration, session.history().len());
+        session.observe(&configuration, outcome)?;
     }
     let mut regrets = Vec::with_capacity(plan.checkpoints.len());
     for &checkpoint in &plan.checkpoints {
         while session.history().len() < checkpoint {
             let size = plan.batch.min(checkpoint - session.history().len());
             for trial in session.ask(size)? {
-                session.tell(trial.id, evaluate(&trial.configuration))?;
+                session.tell(trial.id, observe(&trial.configuration, trial.id as usize))?;
             }
         }
-        let best = session.best().map_or(f64::INFINITY, |best| best.value);
-        regrets.push(best - problem.minimum());
+        // The true value of what a user would keep.
+        let kept = session.best().map(|best| problem.evaluate(&reals(&best.trial.configuration)));
+        regrets.push(kept.unwrap_or(f64::INFINITY) - problem.minimum());
     }
     Ok(regrets)
 }

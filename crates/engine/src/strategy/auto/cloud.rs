@@ -5,6 +5,8 @@
 //!
 //! Cost: O(d) a trial on average, O(`CAPACITY` d) to choose neighbours, however long history is.
 
+use std::collections::VecDeque;
+
 use crate::history::History;
 use crate::points::squared_distance;
 
@@ -49,6 +51,30 @@ impl Cloud {
         let mut near: Vec<usize> = near[..count].iter().map(|&(_, i)| i).collect();
         near.sort_unstable();
         near
+    }
+}
+
+/// The latest trials, up to a number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Latest {
+    trials: VecDeque<usize>,
+    most: usize,
+}
+
+impl Latest {
+    pub(super) fn new(most: usize) -> Self {
+        Self { trials: VecDeque::with_capacity(most), most }
+    }
+
+    pub(super) fn push(&mut self, trial: usize) {
+        if self.trials.len() == self.most {
+            self.trials.pop_front();
+        }
+        self.trials.push_back(trial);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.trials.iter().copied()
     }
 }
 

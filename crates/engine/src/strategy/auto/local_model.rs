@@ -55,6 +55,14 @@ impl HyperParameters {
         self.logs[..self.logs.len() - 1].iter().map(|log| log.exp())
     }
 
+    /// Gives all groups the same length scale, their geometric mean, and forgets the steps.
+    pub(super) fn level(&mut self) {
+        let groups = self.logs.len() - 1;
+        let mean = self.logs[..groups].iter().sum::<f64>() / groups as f64;
+        self.logs[..groups].fill(mean);
+        self.rule = Resilient::new(vec![STEP.0; self.logs.len()], STEP.1);
+    }
+
     /// ρ, the variance of the noise as a part of that of the function.
     pub(super) fn noise(&self) -> f64 {
         self.logs[self.logs.len() - 1].exp()
@@ -131,6 +139,21 @@ impl LocalModel {
         let fit: f64 = weights.iter().zip(targets).map(|(weight, target)| weight * target).sum();
         let scale = (fit / targets.len() as f64).max(1e-12).sqrt();
         Ok(Self { posterior, weights, mean, scale })
+    }
+
+    /// The mean of ∇m ∇mᵀ over the model's own points, row by row.
+    pub(super) fn gradient_outer(&self) -> Vec<f64> {
+        let points = self.posterior.points();
+        let dim = points.dim();
+        let mut outer = vec![0.0; dim * dim];
+        let mut gradient = vec![0.0; dim];
+        for x in points.rows() {
+            self.posterior.mean_and_gradient(&self.weights, x, &mut gradient);
+            for (row, g) in outer.chunks_exact_mut(dim).zip(&gradient) {
+                row.iter_mut().zip(&gradient).for_each(|(entry, h)| *entry += g * h);
+            }
+        }
+        outer
     }
 
     /// The mean at x.

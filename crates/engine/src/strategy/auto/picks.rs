@@ -13,7 +13,7 @@ use crate::seed::{Rng, uniform};
 use crate::space::SearchSpace;
 
 /// Pending points that a model takes in, at most.
-const MOST_PENDING: usize = 128;
+pub(super) const MOST_PENDING: usize = 128;
 
 /// Chooses points in a patch.
 pub(super) struct Picker<'a> {
@@ -31,18 +31,19 @@ impl Picker<'_> {
         occupied: &mut Occupied<'_>,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let Patch { model, frame, .. } = self.patch;
+        let Patch { model, frame, feasibility, floor, .. } = self.patch;
         let waiting = frame.enter_all(pending.rows().take(MOST_PENDING));
         let mut posterior = model.posterior.extend(waiting.rows())?;
         let mut weights = model.weights.clone();
         weights.resize(posterior.len(), 0.0);
         let mut field = Field::new(&posterior, &weights, self.candidates(rng));
+        let chances: Vec<f64> = field.points().rows().map(|u| feasibility.probability(u)).collect();
         let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
         for &width in widths {
             let width = width * model.scale;
             let value = |i: usize| {
                 let prediction = field.prediction(i, &posterior);
-                prediction.mean + width * prediction.deviation
+                (prediction.mean + width * prediction.deviation - floor) * chances[i]
             };
             let mut order: Vec<(f64, usize)> =
                 (0..field.points().len()).map(|i| (value(i), i)).collect();
@@ -70,7 +71,7 @@ impl Picker<'_> {
 
     /// Half of them uniform in the box, half normal about its centre at several scales.
     fn candidates(&self, rng: &mut Rng) -> Points {
-        let Patch { frame, half_widths, .. } = self.patch;
+        let Patch { frame, centre, half_widths, .. } = self.patch;
         let dim = self.patch.dim();
         let chance = (20.0 / dim as f64).min(1.0);
         let mut points = self.patch.empty();
@@ -78,13 +79,16 @@ impl Picker<'_> {
             let spread = 10.0_f64.powf(-1.5 * uniform(rng));
             let u: Vec<f64> = half_widths
                 .iter()
-                .map(|half| {
-                    if i % 2 == 0 {
-                        let moves = chance >= 1.0 || uniform(rng) < chance;
-                        if moves { half * (2.0 * uniform(rng) - 1.0) } else { 0.0 }
-                    } else {
-                        let normal: f64 = StandardNormal.sample(rng);
-                        half * spread * normal
+                .zip(centre)
+                .map(|(half, centre)| {
+                    centre + {
+                        if i % 2 == 0 {
+                            let moves = chance >= 1.0 || uniform(rng) < chance;
+                            if moves { half * (2.0 * uniform(rng) - 1.0) } else { 0.0 }
+                        } else {
+                            let normal: f64 = StandardNormal.sample(rng);
+                            half * spread * normal
+                        }
                     }
                 })
                 .collect();
@@ -101,7 +105,7 @@ impl Picker<'_> {
         width: f64,
         start: &[f64],
     ) -> Vec<f64> {
-        let Patch { frame, half_widths, .. } = self.patch;
+        let Patch { frame, centre, half_widths, feasibility, floor, .. } = self.patch;
         let steps = half_widths.iter().map(|half| 0.1 * half).collect();
         let mut rule = Resilient::new(steps, 5.0);
         let (mut u, mut best) = (start.to_vec(), (f64::NEG_INFINITY, start.to_vec()));
@@ -115,11 +119,17 @@ impl Picker<'_> {
                 gradient.iter_mut().zip(&slope).for_each(|(g, s)| *g += width * s);
                 prediction.mean + width * prediction.deviation
             };
+            let chance = feasibility.probability_and_gradient(&u, &mut slope);
+            let above = value - floor;
+            gradient.iter_mut().zip(&slope).for_each(|(g, s)| *g = *g * chance + above * s);
+            let value = above * chance;
             if value > best.0 {
                 best = (value, u.clone());
             }
             rule.ascend(&mut u, &gradient);
-            u.iter_mut().zip(half_widths).for_each(|(u, half)| *u = u.clamp(-half, *half));
+            for ((u, half), centre) in u.iter_mut().zip(half_widths).zip(centre) {
+                *u = u.clamp(centre - half, centre + half);
+            }
             u = frame.keep_inside(&u);
         }
         best.1

@@ -2,12 +2,13 @@
 
 use super::Tuning;
 use super::cloud::Cloud;
-use super::frame::{Axes, Frame};
+use super::feasibility::Feasibility;
+use super::frame::{Frame, Metric};
 use super::local_model::{HyperParameters, LocalModel, Prior};
 use super::target;
 use crate::error::Result;
 use crate::history::History;
-use crate::points::Points;
+use crate::points::{Points, squared_distance};
 
 /// The length of a new main region.
 pub(super) const WIDEST: f64 = 0.8;
@@ -21,8 +22,8 @@ pub(super) struct Region {
     /// The value at the centre; ∞ while it has none.
     pub(super) best: f64,
     pub(super) length: f64,
-    successes: u32,
-    failures: u32,
+    elite: Vec<(f64, Vec<f64>)>,
+    start_length: f64,
     pub(super) cloud: Cloud,
     learnt: Option<Learnt>,
 }
@@ -31,12 +32,14 @@ pub(super) struct Region {
 #[derive(Debug, Clone)]
 struct Learnt {
     hyper_parameters: HyperParameters,
-    axes: Option<Axes>,
+    metric: Option<Metric>,
+    fits: usize,
 }
 
 impl Region {
     pub(super) fn new(centre: Vec<f64>, best: f64, length: f64, cloud: Cloud) -> Self {
-        Self { centre, best, length, successes: 0, failures: 0, cloud, learnt: None }
+        let elite = if best.is_finite() { vec![(best, centre.clone())] } else { Vec::new() };
+        Self { centre, best, length, elite, start_length: length, cloud, learnt: None }
     }
 
     /// How far a point is from the centre, in lengths: the largest of its coordinates.
@@ -47,30 +50,35 @@ impl Region {
 
     /// Learns what came of a trial of its own.
     pub(super) fn tell(&mut self, x: &[f64], value: f64, tuning: &Tuning) {
-        if value < self.best {
-            let way = self.distance(x);
-            self.failures = 0;
-            if self.best.is_finite() {
-                self.successes += 1;
-                if way < tuning.short_move {
-                    self.length *= 0.5;
-                    self.successes = 0;
-                } else if way > tuning.long_move && self.successes >= 2 {
-                    self.length *= 2.0;
-                    self.successes = 0;
-                }
-            }
-            self.centre = x.to_vec();
-            self.best = value;
-        } else {
-            self.successes = 0;
-            self.failures += 1;
-            if self.failures >= tuning.failures {
-                self.failures = 0;
-                self.length *= 0.5;
-            }
+        let most = (tuning.elite + tuning.elite_dim * x.len() as f64).round() as usize;
+        let place = self.elite.partition_point(|other| other.0 <= value);
+        if place < most {
+            self.elite.insert(place, (value, x.to_vec()));
+            self.elite.truncate(most);
         }
-        self.length = self.length.clamp(LEAST, WIDEST);
+        self.centre.clone_from(&self.elite[0].1);
+        self.best = self.elite[0].0;
+        let frame = Frame::new(self.centre.clone(), None);
+        self.length = self.spread(&frame, &vec![0.0; x.len()], tuning);
+    }
+
+    /// The length of a box that just holds the elite, in the coordinates of `frame`. Places that are still open count as
+    /// taken at the distance that the first length stands for.
+    fn spread(&self, frame: &Frame, centre: &[f64], tuning: &Tuning) -> f64 {
+        let dim = centre.len();
+        let most = (tuning.elite + tuning.elite_dim * dim as f64).round();
+        let prior = (most - self.elite.len() as f64) * (self.start_length / tuning.kappa).powi(2);
+        let elite: Vec<Vec<f64>> = self.elite.iter().map(|member| frame.enter(&member.1)).collect();
+        let squares: Vec<f64> = (0..dim)
+            .map(|k| {
+                let sum: f64 = elite.iter().map(|u| (u[k] - centre[k]).powi(2)).sum();
+                (sum + prior) / (most - 1.0)
+            })
+            .collect();
+        // On a face of the cube there is no spread across it.
+        let floor = tuning.flattest.powi(2) * squares.iter().copied().fold(0.0, f64::max) + 1e-16;
+        let mean = squares.iter().map(|s| 0.5 * s.max(floor).ln()).sum::<f64>() / dim as f64;
+        (tuning.kappa * mean.exp()).clamp(LEAST, WIDEST)
     }
 
     /// Forgets what was learnt from fits.
@@ -88,12 +96,37 @@ impl Region {
             Some(learnt) => (learnt, tuning.steps),
             None => {
                 let hyper_parameters = HyperParameters::new(dim, prior);
-                (Learnt { hyper_parameters, axes: None }, tuning.first_steps)
+                (Learnt { hyper_parameters, metric: None, fits: 0 }, tuning.first_steps)
             }
         };
-        let frame = Frame::new(self.centre.clone(), learnt.axes.clone());
+        let frame = Frame::new(self.centre.clone(), learnt.metric.clone());
         let points = frame.enter_all(neighbourhood.points(history));
-        learnt.hyper_parameters.improve(&group, &points, &neighbourhood.targets, prior, steps)?;
+        let targets = &neighbourhood.targets;
+        learnt.hyper_parameters.improve(&group, &points, targets, prior, steps)?;
+        let turns = tuning.turn_every > 0
+            && learnt.fits % tuning.turn_every == 0
+            && dim > 1
+            && points.len() > 2 * dim
+            && self.length < tuning.turn_below;
+        learnt.fits += 1;
+        if turns {
+            let model = LocalModel::fit(&learnt.hyper_parameters, &group, &points, targets)?;
+            let scales: Vec<f64> = learnt.hyper_parameters.scales().collect();
+            let outer = model.gradient_outer();
+            if let Some(metric) = Metric::turned(learnt.metric.as_ref(), &scales, &outer) {
+                learnt.metric = Some(metric);
+                learnt.hyper_parameters.level();
+                let frame = Frame::new(self.centre.clone(), learnt.metric.clone());
+                let points = frame.enter_all(neighbourhood.points(history));
+                learnt.hyper_parameters.improve(
+                    &group,
+                    &points,
+                    targets,
+                    prior,
+                    tuning.turn_steps,
+                )?;
+            }
+        }
         self.learnt = Some(learnt);
         Ok(())
     }
@@ -112,8 +145,8 @@ impl Region {
     }
 
     fn frame(&self) -> Frame {
-        let axes = self.learnt.as_ref().and_then(|learnt| learnt.axes.clone());
-        Frame::new(self.centre.clone(), axes)
+        let metric = self.learnt.as_ref().and_then(|learnt| learnt.metric.clone());
+        Frame::new(self.centre.clone(), metric)
     }
 
     fn neighbourhood(&self, history: &History) -> Neighbourhood {
@@ -130,19 +163,48 @@ impl Region {
     }
 
     /// The model at hand, with its box.
-    pub(super) fn patch(&mut self, history: &History, tuning: &Tuning) -> Result<Patch> {
+    pub(super) fn patch(
+        &mut self,
+        history: &History,
+        failed: &Cloud,
+        tuning: &Tuning,
+    ) -> Result<Patch> {
         if self.learnt.is_none() {
             self.learn(history, tuning)?;
         }
         let neighbourhood = self.neighbourhood(history);
         let frame = self.frame();
+        let distance = |x: &[f64]| squared_distance(x, &self.centre);
         let group: Vec<usize> = (0..self.centre.len()).collect();
         let points = frame.enter_all(neighbourhood.points(history));
         let Some(learnt) = &self.learnt else { unreachable!("learnt above") };
         let model =
             LocalModel::fit(&learnt.hyper_parameters, &group, &points, &neighbourhood.targets)?;
-        let half_widths = self.widths().iter().map(|w| 0.5 * self.length * w).collect();
-        Ok(Patch { model, frame, half_widths })
+        // The centre: where the model, not the luckiest value, is best.
+        let mut order: Vec<(f64, usize)> = if tuning.smooth {
+            points.rows().enumerate().map(|(i, u)| (-model.mean_at(u), i)).collect()
+        } else {
+            neighbourhood.targets.iter().enumerate().map(|(i, z)| (-z, i)).collect()
+        };
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let centre = if self.best.is_finite() {
+            points.row(order[0].1).to_vec()
+        } else {
+            vec![0.0; self.centre.len()]
+        };
+        let length = if tuning.local_length && self.elite.len() > 1 {
+            self.spread(&frame, &centre, tuning)
+        } else {
+            self.length
+        };
+        let half_widths = self.widths().iter().map(|w| 0.5 * length * w).collect();
+        let failed =
+            if tuning.feasibility { failed.nearest(64, distance, history) } else { Vec::new() };
+        let failed = frame.enter_all(failed.iter().map(|&i| history.points().row(i)));
+        let feasibility = Feasibility::fit(&failed, &points, model.posterior.kernel())?;
+        let floor =
+            neighbourhood.targets.iter().copied().fold(f64::INFINITY, f64::min) - model.mean;
+        Ok(Patch { model, frame, centre, half_widths, feasibility, floor })
     }
 }
 
@@ -163,7 +225,12 @@ impl Neighbourhood {
 pub(super) struct Patch {
     pub(super) model: LocalModel,
     pub(super) frame: Frame,
+    /// The centre of the box.
+    pub(super) centre: Vec<f64>,
     pub(super) half_widths: Vec<f64>,
+    pub(super) feasibility: Feasibility,
+    /// The least target, as the posterior has it.
+    pub(super) floor: f64,
 }
 
 impl Patch {

@@ -13,7 +13,7 @@ const EVERY: usize = 10;
 /// need only fit from there on.
 const WINDOW: usize = 400;
 /// Basins that are remembered.
-const MOST_BASINS: usize = 24;
+const MOST_BASINS: usize = 48;
 /// Good trials outside of the known basins that are remembered.
 const MOST_STARTS: usize = 128;
 
@@ -27,7 +27,11 @@ pub(super) struct Replay {
     /// Indices and values, best first.
     starts: Vec<(f64, usize)>,
     restarts: u64,
+    /// Where the present explorer began.
+    began: Vec<f64>,
     thinned: Thinned,
+    /// Trials without a value.
+    pub(super) failed: Cloud,
 }
 
 impl Replay {
@@ -54,36 +58,31 @@ impl Replay {
     }
 
     fn tell(&mut self, trial: usize, history: &History, seed: Seed, tuning: &Tuning) {
-        let Some(value) = history.outcomes()[trial].value() else { return };
         let x = history.points().row(trial);
+        let Some(value) = history.outcomes()[trial].value() else {
+            let centre = self.main.as_ref().map_or(x, |main| &main.centre);
+            self.failed.push(trial, history, centre);
+            return;
+        };
         self.thinned.push(trial);
         for region in [&mut self.main, &mut self.explorer].into_iter().flatten() {
             region.cloud.push(trial, history, &region.centre);
         }
-        self.remember_start(x, value, trial, tuning);
+        self.remember_start(x, value, trial, history, tuning);
         let Some(main) = &mut self.main else {
             let mut cloud = Cloud::default();
             cloud.push(trial, history, x);
             self.main = Some(Region::new(x.to_vec(), value, WIDEST, cloud));
             return;
         };
-        if trial < tuning.design {
-            if value < main.best {
-                main.centre = x.to_vec();
-                main.best = value;
+        // To the nearer of the two; what is far from both teaches neither.
+        match &mut self.explorer {
+            Some(explorer) if gap(x, &explorer.centre) < gap(x, &main.centre) => {
+                if explorer.distance(x) <= tuning.reach {
+                    explorer.tell(x, value, tuning);
+                }
             }
-            return;
-        }
-        let to_main = main.distance(x);
-        let to_explorer = self.explorer.as_ref().map_or(f64::INFINITY, |region| region.distance(x));
-        if to_main <= to_explorer {
-            if to_main <= tuning.reach || value < main.best {
-                main.tell(x, value, tuning);
-            }
-        } else if let Some(explorer) = &mut self.explorer
-            && to_explorer <= tuning.reach
-        {
-            explorer.tell(x, value, tuning);
+            _ => main.tell(x, value, tuning),
         }
         self.tend(history, seed, tuning);
     }
@@ -95,17 +94,22 @@ impl Replay {
             if explorer.best < main.best {
                 std::mem::swap(main, explorer);
             }
-            let over = explorer.length < tuning.explorer_least
-                || (explorer.best.is_finite() && main.distance(&explorer.centre) < 0.5);
-            if over {
+            let near = |x: &[f64]| gap(&explorer.centre, x) < tuning.same;
+            let known = explorer.best.is_finite()
+                && (near(&main.centre) || self.basins.iter().any(|basin| near(basin)));
+            if explorer.length < tuning.explorer_least || known {
                 let centre = explorer.centre.clone();
                 self.explorer = None;
-                self.remember_basin(centre, history, tuning);
+                let began = std::mem::take(&mut self.began);
+                self.remember_basin(began);
+                self.remember_basin(centre);
             }
         }
         let Some(main) = &self.main else { return };
         if self.explorer.is_none() && main.length < tuning.explorer_opens && tuning.explorer {
-            self.explorer = Some(self.start(history, seed, tuning));
+            let explorer = self.start(history, seed, tuning);
+            self.began.clone_from(&explorer.centre);
+            self.explorer = Some(explorer);
         }
     }
 
@@ -140,21 +144,30 @@ impl Replay {
         }
     }
 
-    fn remember_start(&mut self, x: &[f64], value: f64, trial: usize, tuning: &Tuning) {
+    /// Keeps the best trial of every small neighbourhood.
+    fn remember_start(
+        &mut self,
+        x: &[f64],
+        value: f64,
+        trial: usize,
+        history: &History,
+        tuning: &Tuning,
+    ) {
         let full = self.starts.len() >= MOST_STARTS;
         if full && self.starts.last().is_some_and(|last| last.0 <= value) {
             return;
         }
-        if self.basins.iter().any(|basin| gap(x, basin) <= tuning.apart) {
+        let near = |other: &[f64]| gap(x, other) <= tuning.niche;
+        if self.starts.iter().any(|&(v, i)| v <= value && near(history.points().row(i))) {
             return;
         }
+        self.starts.retain(|&(_, i)| !near(history.points().row(i)));
         let place = self.starts.partition_point(|start| start.0 <= value);
         self.starts.insert(place, (value, trial));
         self.starts.truncate(MOST_STARTS);
     }
 
-    fn remember_basin(&mut self, centre: Vec<f64>, history: &History, tuning: &Tuning) {
-        self.starts.retain(|(_, i)| gap(history.points().row(*i), &centre) > tuning.apart);
+    fn remember_basin(&mut self, centre: Vec<f64>) {
         self.basins.push(centre);
         if self.basins.len() > MOST_BASINS {
             self.basins.remove(0);
