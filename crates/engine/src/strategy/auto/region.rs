@@ -180,23 +180,19 @@ impl Region {
         let Some(learnt) = &self.learnt else { unreachable!("learnt above") };
         let model =
             LocalModel::fit(&learnt.hyper_parameters, &group, &points, &neighbourhood.targets)?;
-        // The centre: where the model, not the luckiest value, is best.
-        let mut order: Vec<(f64, usize)> = if tuning.smooth {
-            points.rows().enumerate().map(|(i, u)| (-model.mean_at(u), i)).collect()
-        } else {
-            neighbourhood.targets.iter().enumerate().map(|(i, z)| (-z, i)).collect()
-        };
-        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let centre = if self.best.is_finite() {
-            points.row(order[0].1).to_vec()
-        } else {
-            vec![0.0; self.centre.len()]
-        };
-        let length = if tuning.local_length && self.elite.len() > 1 {
-            self.spread(&frame, &centre, tuning)
-        } else {
-            self.length
-        };
+        // Where there is noise, the centre is where the model, not the luckiest value, is best.
+        let mut centre = (f64::NEG_INFINITY, vec![0.0; self.centre.len()]);
+        if learnt.hyper_parameters.noise() > tuning.noisy {
+            for (_, x) in &self.elite {
+                let u = frame.enter(x);
+                let mean = model.mean_at(&u);
+                if mean > centre.0 {
+                    centre = (mean, u);
+                }
+            }
+        }
+        let centre = centre.1;
+        let length = self.length;
         let half_widths = self.widths().iter().map(|w| 0.5 * length * w).collect();
         let failed =
             if tuning.feasibility { failed.nearest(64, distance, history) } else { Vec::new() };
