@@ -21,7 +21,7 @@ mod sobol;
 pub mod spec;
 mod tpe;
 
-pub use auto::Auto;
+pub use auto::{Auto, Ingredient};
 pub use bore::{Bore, BorePlusPlus};
 pub use cma_es::CmaEs;
 pub use gp_ei::GpEi;

@@ -155,9 +155,48 @@ impl LocalModel {
         }
         outer
     }
+}
 
-    /// The mean at x.
-    pub(super) fn mean_at(&self, x: &[f64]) -> f64 {
-        self.mean + self.posterior.mean(&self.weights, x)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, uniform};
+
+    const PRIOR: Prior = Prior { log_scale: (0.0, 1.0), log_noise: (-9.0, 4.0) };
+
+    /// A function of the first coordinate alone.
+    fn data() -> (Points, Vec<f64>) {
+        let mut rng = Seed(5).stream("data", 0);
+        let points = Points::from_rows(2, (0..60).map(|_| [uniform(&mut rng), uniform(&mut rng)]));
+        let targets = points.rows().map(|x| (6.0 * x[0]).sin() + 3.0).collect();
+        (points, targets)
+    }
+
+    #[test]
+    fn steps_find_out_which_coordinate_matters() {
+        let (points, targets) = data();
+        let mut hyper_parameters = HyperParameters::new(2, PRIOR);
+        hyper_parameters.improve(&[0, 1], &points, &targets, PRIOR, 30).unwrap();
+        let scales: Vec<f64> = hyper_parameters.scales().collect();
+        assert!(scales[1] > 3.0 * scales[0], "{scales:?}");
+        assert!(hyper_parameters.noise() < 1e-4);
+        let model = LocalModel::fit(&hyper_parameters, &[0, 1], &points, &targets).unwrap();
+        let at = |x: &[f64]| model.mean + model.posterior.mean(&model.weights, x);
+        assert!((at(&[0.4, 0.5]) - (2.4_f64.sin() + 3.0)).abs() < 0.01);
+        // The function changes along the first coordinate alone.
+        let outer = model.gradient_outer();
+        assert!(outer[0] > 1e3 * outer[3].abs(), "{outer:?}");
+    }
+
+    #[test]
+    fn coordinates_of_a_group_share_a_scale() {
+        let (points, targets) = data();
+        let mut hyper_parameters = HyperParameters::new(1, PRIOR);
+        hyper_parameters.improve(&[0, 0], &points, &targets, PRIOR, 5).unwrap();
+        let model = LocalModel::fit(&hyper_parameters, &[0, 0], &points, &targets).unwrap();
+        let scales = model.posterior.kernel().length_scales();
+        assert_eq!(scales[0], scales[1]);
+        hyper_parameters.level();
+        assert_eq!(hyper_parameters.scales().next(), Some(scales[0]));
     }
 }

@@ -13,7 +13,8 @@
 use super::cloud::Latest;
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior};
-use super::{Tuning, target};
+use super::replay::{EVERY, WINDOW};
+use super::{Auto, Ingredient, target};
 use crate::domain::Occupied;
 use crate::error::Result;
 use crate::gaussian_process::tail::log_improvement;
@@ -22,15 +23,13 @@ use crate::history::History;
 use crate::points::Points;
 use crate::seed::{Rng, below};
 use crate::space::SearchSpace;
+use crate::strategy::Evidence;
 
 /// Trials that the model sees: the best, and the latest.
 const BEST: usize = 100;
 const LATEST: usize = 60;
 /// Trials without a value that the feasibility sees: the latest.
 const FAILED: usize = 60;
-/// Fits of the hyper-parameters follow each other so many trials apart, and begin anew after so many.
-const EVERY: usize = 10;
-const WINDOW: usize = 400;
 /// Resilient steps of the first fit, and of those that follow.
 const STEPS: (usize, usize) = (25, 4);
 /// Random candidates, the best trials that are mutated, and the mutations of each.
@@ -78,7 +77,7 @@ impl Mixed {
     }
 
     /// Reads history to its end.
-    pub(super) fn advance(&mut self, history: &History) -> Result<()> {
+    pub(super) fn advance(&mut self, history: &History, settings: &Auto) -> Result<()> {
         let window = history.len() / WINDOW * WINDOW;
         while self.trials < history.len() {
             let trial = self.trials;
@@ -98,7 +97,7 @@ impl Mixed {
                 if self.trials % WINDOW == 0 {
                     self.learnt = None;
                 }
-                let seen = self.seen(history);
+                let seen = self.seen(history, settings);
                 self.learnt = Some(self.learn(&seen)?);
             }
         }
@@ -106,7 +105,7 @@ impl Mixed {
     }
 
     /// The trials that the model sees, in the order of history.
-    fn seen(&self, history: &History) -> Seen {
+    fn seen(&self, history: &History, settings: &Auto) -> Seen {
         let mut trials: Vec<usize> =
             self.best.iter().map(|best| best.1).chain(self.latest.iter()).collect();
         trials.sort_unstable();
@@ -115,7 +114,11 @@ impl Mixed {
         let points = Points::from_rows(history.points().dim(), trials.iter().map(row));
         let values: Vec<f64> =
             trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
-        Seen { points, targets: target::half_rank(&values) }
+        let targets = match settings.uses(Ingredient::Thresholds) {
+            true => target::half_rank(&values),
+            false => target::labels(&values),
+        };
+        Seen { points, targets }
     }
 
     fn learn(&self, seen: &Seen) -> Result<HyperParameters> {
@@ -131,23 +134,23 @@ impl Mixed {
     /// `count` free configurations.
     pub(super) fn choose(
         &self,
-        space: &SearchSpace,
-        history: &History,
-        pending: &Points,
+        evidence: Evidence<'_>,
         count: usize,
+        settings: &Auto,
         occupied: &mut Occupied<'_>,
-        tuning: &Tuning,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let seen = self.seen(history);
+        let Evidence { space, history, pending } = evidence;
+        let seen = self.seen(history, settings);
         let learnt = match &self.learnt {
             Some(learnt) => learnt.clone(),
             None => self.learn(&seen)?,
         };
         let model = LocalModel::fit(&learnt, &self.group, &seen.points, &seen.targets)?;
+        let heeds_failures = settings.uses(Ingredient::Feasibility);
         let failed = Points::from_rows(
             space.dim(),
-            self.failed.iter().filter(|_| tuning.feasibility).map(|i| history.points().row(i)),
+            self.failed.iter().filter(|_| heeds_failures).map(|i| history.points().row(i)),
         );
         let feasibility = Feasibility::fit(&failed, &seen.points, model.posterior.kernel())?;
         let best = seen.points.rows().map(|x| model.posterior.mean(&model.weights, x));

@@ -1,4 +1,22 @@
-//! The default: kernel least squares on all thresholds at once, inside trust regions.
+//! `auto`, the default: expected improvement by all classifiers at once, inside trust regions.
+//!
+//! BORE asks one classifier for the probability of a value below one threshold. Expected improvement is the integral of that
+//! probability over all thresholds, and for kernel least squares the integral costs one solve (target.rs). What is left of
+//! BORE++ is its shape: an estimate, its deviation, and an upper bound between them that says where to go.
+//!
+//! - Numbers only (regions): a *main* region follows the best trials and shrinks with their spread; an *explorer* opens
+//!   once main has settled, and looks for another basin (region.rs, replay.rs). Each region has a model of its few hundred
+//!   nearest trials (local_model.rs), in coordinates that turn along valleys (frame.rs). A batch climbs a ladder of widths
+//!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
+//! - Choices, levels, conditions, finite lists: one model of the best and the latest trials (mixed.rs).
+//! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
+//!
+//! # Design
+//! Regions are a function of history and seed: trials are replayed one after another, whoever asks (replay.rs). `Memory` holds
+//! the replay as of the last ask.
+//!
+//! Cost of an ask: that of at most 160 trials in a model, O(160³ + 160² · batch), however long history is; a process that
+//! starts anew reads history once. Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
 mod cloud;
 mod feasibility;
@@ -14,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Memory, Strategy};
 use crate::domain::{Domain, Occupied};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
@@ -23,82 +41,55 @@ use picks::{Picker, ladder};
 use replay::Replay;
 
 /// The default method.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Auto {
-    /// How many trials are drawn at random before the model is used.
+    /// How many trials are drawn at random before the model is used; 10.
     pub initial: usize,
-    /// Numbers.
-    pub tuning: Tuning,
+    /// The top of the ladder: deviations between the mean and the most optimistic bound of a batch; 3, the paper's β.
+    pub width: f64,
+    /// An ingredient to leave out, to see what it brings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<Ingredient>,
+}
+
+/// A part of the method that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ingredient {
+    /// All thresholds at once; without it, labels for the best quarter.
+    Thresholds,
+    /// The trust region; without it, the box is always at its widest.
+    Region,
+    /// The second region.
+    Explorer,
+    /// Coordinates that turn along valleys.
+    Turning,
+    /// The climb of each pick; without it, the best of the candidates.
+    Polish,
+    /// The ladder of widths; without it, every pick has the top of it.
+    Ladder,
+    /// The centre by the model where there is noise; without it, the lowest value.
+    Smoothing,
+    /// The second classifier.
+    Feasibility,
 }
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { initial: 10, tuning: Tuning::default() }
+        Self { initial: 10, width: 3.0, without: None }
     }
 }
 
-/// The numbers of the method.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub struct Tuning {
-    pub elite: f64,
-    pub elite_dim: f64,
-    pub kappa: f64,
-    pub noisy: f64,
-    pub feasibility: bool,
-    pub same: f64,
-    pub flattest: f64,
-    pub niche: f64,
-    pub turn_every: usize,
-    pub turn_steps: usize,
-    pub turn_below: f64,
-    pub reach: f64,
-    pub steps: usize,
-    pub first_steps: usize,
-    pub candidates: usize,
-    pub polish: usize,
-    pub width: f64,
-    pub explorer: bool,
-    pub explorer_opens: f64,
-    pub explorer_length: f64,
-    pub explorer_least: f64,
-    pub from_start: f64,
-    pub apart: f64,
-    pub share: f64,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            elite: 6.0,
-            elite_dim: 0.0,
-            kappa: 3.0,
-            noisy: 1e-3,
-            feasibility: true,
-            same: 0.05,
-            flattest: 0.03,
-            niche: 0.05,
-            turn_every: 3,
-            turn_steps: 4,
-            turn_below: 0.2,
-            reach: 1.0,
-            steps: 2,
-            first_steps: 15,
-            candidates: 250,
-            polish: 15,
-            width: 3.0,
-            explorer: true,
-            explorer_opens: 0.1,
-            explorer_length: 0.4,
-            explorer_least: 0.02,
-            from_start: 0.8,
-            apart: 0.15,
-            share: 0.5,
-        }
-    }
-}
+/// Steps from which on an integer is taken for a real number.
+const FINE: u64 = 32;
+/// Main's share of a batch beside an explorer, and where main is so small that there is little left to gain.
+const MAIN_SHARE: f64 = 0.5;
+const SETTLED_SHARE: f64 = 0.15;
+/// The length below which main is that small.
+const SETTLED: f64 = 1e-5;
+/// The fractional parts of its multiples visit the unit interval evenly.
+const TURNS: f64 = 0.754_877_666_246_693;
 
 impl Strategy for Auto {
     fn name(&self) -> &'static str {
@@ -106,6 +97,9 @@ impl Strategy for Auto {
     }
 
     fn check(&self, _: &SearchSpace) -> Result<()> {
+        if !(self.width >= 0.0 && self.width.is_finite()) {
+            return Err(Error::invalid("width", self.width, "finite and not negative"));
+        }
         Ok(())
     }
 
@@ -120,6 +114,7 @@ impl Strategy for Auto {
         let incumbents = Points::new(space.dim());
         let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
         domain.check_room(batch_size)?;
+
         let issued = history.len() + pending.len();
         let mut rng = seed.stream("auto", issued as u64);
         let random = match history.ranking().is_empty() {
@@ -135,26 +130,70 @@ impl Strategy for Auto {
         let mut occupied = domain.occupied();
         batch.rows().for_each(|x| occupied.insert(x));
         let count = batch_size - random;
+        let evidence = Evidence { pending: &ahead, ..evidence };
         let chosen = if is_smooth(space) {
-            self.in_regions(evidence, &ahead, count, seed, &mut occupied, memory, &mut rng)?
+            self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
         } else {
             let kept = memory.take::<Mixed>().filter(|mixed| mixed.trials() <= history.len());
             let mut mixed = kept.unwrap_or_else(|| Mixed::new(space));
-            mixed.advance(history)?;
-            let chosen = mixed.choose(
-                space,
-                history,
-                &ahead,
-                count,
-                &mut occupied,
-                &self.tuning,
-                &mut rng,
-            )?;
+            mixed.advance(history, self)?;
+            let chosen = mixed.choose(evidence, count, self, &mut occupied, &mut rng)?;
             memory.keep(mixed);
             chosen
         };
         batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut rng)?);
         Ok(batch)
+    }
+}
+
+impl Auto {
+    fn uses(&self, ingredient: Ingredient) -> bool {
+        self.without != Some(ingredient)
+    }
+
+    /// A batch shared between the regions.
+    fn in_regions(
+        &self,
+        evidence: Evidence<'_>,
+        count: usize,
+        seed: Seed,
+        occupied: &mut Occupied<'_>,
+        memory: &mut Memory,
+        rng: &mut Rng,
+    ) -> Result<Points> {
+        let Evidence { space, history, pending } = evidence;
+        let kept = memory.take::<Replay>().filter(|replay| replay.trials() <= history.len());
+        let mut replay = kept.unwrap_or_default();
+        replay.advance(history, seed, self)?;
+
+        let mut ahead = pending.clone();
+        let mut first = history.len() + ahead.len();
+        let main_share = match (&replay.main, &replay.explorer) {
+            (Some(main), Some(_)) => {
+                let share = if main.length() < SETTLED { SETTLED_SHARE } else { MAIN_SHARE };
+                // Rounded by turns, so that asks for single points serve both.
+                let turn = (first as f64 * TURNS).fract();
+                ((share * count as f64 + turn) as usize).min(count)
+            }
+            _ => count,
+        };
+        let mut chosen = Points::with_capacity(space.dim(), count);
+        let shares = [(&replay.main, main_share), (&replay.explorer, count - main_share)];
+        for (region, share) in shares {
+            let Some(region) = region.as_ref().filter(|_| share > 0) else { continue };
+            let patch = region.patch(history, &replay.failed, self)?;
+            let picker = Picker { patch: &patch, space, polish: self.uses(Ingredient::Polish) };
+            let widths = match self.uses(Ingredient::Ladder) {
+                true => ladder(first, share, self.width),
+                false => vec![self.width; share],
+            };
+            let picks = picker.choose(&widths, &ahead, occupied, rng)?;
+            ahead.extend(&picks);
+            chosen.extend(&picks);
+            first += share;
+        }
+        memory.keep(replay);
+        Ok(chosen)
     }
 }
 
@@ -173,51 +212,25 @@ fn is_smooth(space: &SearchSpace) -> bool {
     space.candidates().is_none() && space.dimensions().iter().all(fine)
 }
 
-/// Steps from which on an integer is taken for a real number.
-const FINE: u64 = 32;
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Auto {
-    fn in_regions(
-        &self,
-        evidence: Evidence<'_>,
-        ahead: &Points,
-        count: usize,
-        seed: Seed,
-        occupied: &mut Occupied<'_>,
-        memory: &mut Memory,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        let Evidence { space, history, .. } = evidence;
-        let mut ahead = ahead.clone();
-        let issued = history.len() + ahead.len();
-        let kept = memory.take::<Replay>().filter(|replay| replay.trials() <= history.len());
-        let mut replay = kept.unwrap_or_default();
-        replay.advance(history, seed, &self.tuning)?;
-        let mut state = replay.clone();
-        let main_share = match (&state.main, &state.explorer) {
-            (Some(main), Some(_)) => {
-                let share = if main.length < 1e-5 { 0.15 } else { self.tuning.share };
-                // Rounded by a sequence that visits the unit interval evenly, so that single points take turns.
-                let dither = (issued as f64 * 0.754_877_666_246_693).fract();
-                ((share * count as f64 + dither).floor() as usize).min(count)
-            }
-            _ => count,
-        };
-        let shares = [main_share, count - main_share];
-        let mut first = issued;
-        let mut chosen = Points::with_capacity(space.dim(), count);
-        let Replay { main, explorer, failed, .. } = &mut state;
-        for (region, share) in [main, explorer].into_iter().zip(shares) {
-            let Some(region) = region.as_mut().filter(|_| share > 0) else { continue };
-            let patch = region.patch(history, failed, &self.tuning)?;
-            let picker = Picker { patch: &patch, space, tuning: &self.tuning };
-            let widths = ladder(first, share, self.tuning.width);
-            let picks = picker.choose(&widths, &ahead, occupied, rng)?;
-            ahead.extend(&picks);
-            chosen.extend(&picks);
-            first += share;
-        }
-        memory.keep(replay);
-        Ok(chosen)
+    #[test]
+    fn fine_numbers_are_searched_in_regions_and_all_else_without() {
+        let smooth = |dimensions: Vec<Dimension>| is_smooth(&SearchSpace::new(dimensions).unwrap());
+        let real = || Dimension::real("x", 0.0, 1.0);
+        assert!(smooth(vec![real(), Dimension::integer("n", 0, 100)]));
+        assert!(!smooth(vec![real(), Dimension::integer("n", 0, 9)]));
+        assert!(!smooth(vec![real(), Dimension::boolean("b")]));
+        let gated = Dimension::real("y", 0.0, 1.0).when("b", [true]);
+        assert!(!smooth(vec![Dimension::boolean("b"), gated]));
+    }
+
+    #[test]
+    fn a_width_that_is_no_number_is_refused() {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let error = Auto { width: f64::NAN, ..Auto::default() }.check(&space).unwrap_err();
+        assert_eq!(error.to_string(), "width is NaN, but must be finite and not negative");
     }
 }

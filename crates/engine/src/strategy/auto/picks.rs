@@ -1,8 +1,17 @@
 //! The batch of a region: points of its box at which the upper bound of the model is highest, one after another.
+//!
+//! ```text
+//! pick j maximises (mean + βⱼ deviation - floor) · probability of a value,     βⱼ = width · j / (n - 1)
+//! ```
+//!
+//! The first pick trusts the model, the last is as optimistic as the bound; each pick is taken in as a point without a value,
+//! which lowers the deviation around it for the next (see `gaussian_process::field`). Pending points are taken in first.
+//! A pick is the best of some candidates, climbed by resilient steps.
+//!
+//! Cost for n trials: O(n²) a candidate and a step.
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::Tuning;
 use super::region::Patch;
 use crate::descent::resilient::Resilient;
 use crate::domain::Occupied;
@@ -15,11 +24,17 @@ use crate::space::SearchSpace;
 /// Pending points that a model takes in, at most.
 pub(super) const MOST_PENDING: usize = 128;
 
+/// Candidates of a region.
+const CANDIDATES: usize = 250;
+/// Steps of a climb.
+const STEPS: usize = 15;
+
 /// Chooses points in a patch.
 pub(super) struct Picker<'a> {
     pub(super) patch: &'a Patch,
     pub(super) space: &'a SearchSpace,
-    pub(super) tuning: &'a Tuning,
+    /// Whether each pick climbs.
+    pub(super) polish: bool,
 }
 
 impl Picker<'_> {
@@ -72,10 +87,10 @@ impl Picker<'_> {
     /// Half of them uniform in the box, half normal about its centre at several scales.
     fn candidates(&self, rng: &mut Rng) -> Points {
         let Patch { frame, centre, half_widths, .. } = self.patch;
-        let dim = self.patch.dim();
+        let dim = half_widths.len();
         let chance = (20.0 / dim as f64).min(1.0);
-        let mut points = self.patch.empty();
-        for i in 0..self.tuning.candidates {
+        let mut points = Points::with_capacity(dim, CANDIDATES);
+        for i in 0..CANDIDATES {
             let spread = 10.0_f64.powf(-1.5 * uniform(rng));
             let u: Vec<f64> = half_widths
                 .iter()
@@ -110,7 +125,7 @@ impl Picker<'_> {
         let mut rule = Resilient::new(steps, 5.0);
         let (mut u, mut best) = (start.to_vec(), (f64::NEG_INFINITY, start.to_vec()));
         let (mut gradient, mut slope) = (vec![0.0; u.len()], vec![0.0; u.len()]);
-        for _ in 0..self.tuning.polish {
+        for _ in 0..if self.polish { STEPS } else { 1 } {
             let value = if width == 0.0 {
                 posterior.mean_and_gradient(weights, &u, &mut gradient)
             } else {
@@ -146,4 +161,19 @@ pub(super) fn ladder(first: usize, count: usize, most: f64) -> Vec<f64> {
     (first..first + count)
         .map(|i| if i % 4 == 0 { 0.0 } else { most * (i as f64 * GOLDEN).fract() })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ladder_rises_from_the_mean_to_the_widest_bound() {
+        assert_eq!(ladder(7, 5, 4.0), [0.0, 1.0, 2.0, 3.0, 4.0]);
+        // Single asks go over the ladder too, every fourth at the mean.
+        let singles: Vec<f64> = (0..400).map(|i| ladder(i, 1, 4.0)[0]).collect();
+        assert_eq!(singles.iter().filter(|width| **width == 0.0).count(), 100);
+        let above = singles.iter().filter(|width| **width > 2.0).count();
+        assert!((120..180).contains(&above), "{above}");
+    }
 }

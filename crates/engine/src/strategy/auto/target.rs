@@ -28,6 +28,14 @@ pub(super) fn winsorised(values: &[f64]) -> Vec<f64> {
     standardised(values.iter().map(|&y| -y.min(threshold)).collect())
 }
 
+/// The labels of one threshold, as in BORE: 1 for the best quarter.
+pub(super) fn labels(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let threshold = sorted[(sorted.len() - 1) / 4];
+    standardised(values.iter().map(|&y| f64::from(u8::from(y <= threshold))).collect())
+}
+
 /// The value itself below the median, and the rank alone above it:
 ///
 /// ```text
@@ -81,7 +89,7 @@ mod tests {
         fn targets_fall_as_values_rise_and_are_standardised(
             values in prop::collection::vec(prop_oneof![-5.0..5.0_f64, -1e300..1e300_f64], 1..60),
         ) {
-            for target in [winsorised, half_rank] {
+            for target in [winsorised, half_rank, labels] {
                 let targets = target(&values);
                 let n = values.len() as f64;
                 prop_assert!(targets.iter().all(|t| t.is_finite()));
