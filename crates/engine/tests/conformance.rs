@@ -9,7 +9,9 @@ use wimble::prelude::*;
 use wimble::strategy::spec::{Spec, names};
 
 /// Every method, every classifier and every batch rule, small enough for tests.
-const METHODS: [&str; 21] = [
+const METHODS: [&str; 23] = [
+    "auto",
+    "auto width=2 without=explorer",
     "random",
     "sobol",
     "tpe",

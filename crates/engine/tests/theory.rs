@@ -24,8 +24,8 @@ use wimble::points::Points;
 use wimble::seed::{Seed, below, uniform};
 use wimble::theory::{
     Assumptions, BatchRun, Certificate, Form, InformationGain, LabelNoise, RegretBounds, Run,
-    Setting, Width, deviation_sum, max_information_gain, normal, paper_constant_follows,
-    paper_deviation_sum,
+    Setting, Width, deviation_sum, integrated_confidence_width, max_information_gain, normal,
+    paper_constant_follows, paper_deviation_sum,
 };
 
 // Lemmas
@@ -169,6 +169,57 @@ fn theorem_1_the_confidence_band_covers_at_all_points_and_rounds() {
         assert!(share >= 1.0 - DELTA);
         // The check can fail: a width below that of the theorem does not cover.
         assert!(narrow < 0.5);
+    }
+}
+
+/// Theorem 1 for the integrated target. The true m = Σ αᵢ k(·, xᵢ) has norm 1 and values in (0, B); targets are the
+/// noisiest with that mean, B with probability m/B and 0 otherwise, or those of a value y = τ - m(x) + uniform noise.
+#[test]
+fn theorem_1_for_all_thresholds_at_once_covers_at_all_points_and_rounds() {
+    let (runs, rounds) = (150, 30);
+    for extreme in [true, false] {
+        let (mut covered, mut narrow_covered, mut used) = (0, 0, 0.0_f64);
+        for seed in 0..runs {
+            let mut rng = Seed(seed).stream("integrated", 0);
+            let instance = Instance::draw(&mut rng, [0.1, 0.3][seed as usize % 2], RIDGE);
+            let truth = &instance.probability;
+            let range = 1.2 * largest(truth);
+            let mut posterior = Posterior::new(&instance.kernel, RIDGE, &instance.domain);
+            let (mut ratio, mut narrow) = (0.0_f64, 0.0_f64);
+            for _ in 0..rounds {
+                let gain = posterior.information_gain;
+                let width = integrated_confidence_width(range, 1.0, RIDGE, gain, DELTA).unwrap();
+                let fit = posterior.fit();
+                for ((mean, deviation), truth) in fit.iter().zip(truth) {
+                    let error = (truth - mean).abs() / deviation;
+                    ratio = ratio.max(error / width);
+                    narrow = narrow.max(error);
+                }
+                let bounds: Vec<f64> = fit.iter().map(|(mean, dev)| mean + width * dev).collect();
+                let chosen = index_of_largest(&bounds);
+                let (mean, u) = (truth[chosen], uniform(&mut rng));
+                let target = if extreme {
+                    if u < mean / range { range } else { 0.0 }
+                } else {
+                    // τ = 0 and y = -m + noise, so small that 0 ≤ τ - y ≤ B without clipping.
+                    let value = -mean + mean.min(range - mean) * (2.0 * u - 1.0);
+                    (-value).clamp(0.0, range)
+                };
+                posterior.observe(chosen, target);
+            }
+            used = used.max(ratio);
+            covered += usize::from(ratio <= 1.0);
+            narrow_covered += usize::from(narrow <= 1.0);
+        }
+        let share = covered as f64 / runs as f64;
+        let narrow = narrow_covered as f64 / runs as f64;
+        println!(
+            "extreme targets {extreme}: covered in {share:.3} of {runs} runs, {used:.3} of the width used \
+             at most; a width of 1 covers {narrow:.3}"
+        );
+        assert!(share >= 1.0 - DELTA);
+        // The check can fail: the norm alone, without the term for the noise, does not cover.
+        assert!(!extreme || narrow < 0.5);
     }
 }
 

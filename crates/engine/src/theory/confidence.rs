@@ -10,6 +10,9 @@
 //! points seen so far; R is the sub-Gaussian parameter of the label noise z - π(x). The width holds for any
 //! λ > 0 and any k(x, x), and also before the first observation (γ₀ = 0).
 //!
+//! With real targets in place of labels the same proof gives the same width with another R: see
+//! [`integrated_confidence_width`].
+//!
 //! Cost: O(1). Fails with `Error::Invalid` for values outside the ranges above.
 
 use serde::{Deserialize, Serialize};
@@ -62,13 +65,47 @@ pub fn confidence_width_for(
     information_gain: f64,
     failure_probability: f64,
 ) -> Result<f64> {
+    let noise = label_noise.sub_gaussian();
+    width(noise, norm_bound, ridge, information_gain, failure_probability)
+}
+
+/// β_t(δ) for the integrated target: least squares on z = ∫ 1[y ≤ s] ds over thresholds s in an interval of length B,
+/// `range`, that is on z = min(max(τ - y, 0), B) for the highest threshold τ.
+///
+/// z lies in [0, B], so that by Hoeffding's lemma its noise is B/2-sub-Gaussian:
+///
+/// ```text
+/// β_t(δ) = b + (B/2) √(2 λ⁻¹ (γ_t + ln 1/δ)),     |m(x) - m̂_t(x)| ≤ β_t(δ) σ_t(x) at all x and t
+/// ```
+///
+/// with probability at least 1 - δ, where m(x) = E[z | x] = ∫ P(y ≤ s | x) ds is the expected improvement below τ, capped
+/// at B, and ‖m‖ₖ ≤ b. Proven in the guide (`auto`).
+pub fn integrated_confidence_width(
+    range: f64,
+    norm_bound: f64,
+    ridge: f64,
+    information_gain: f64,
+    failure_probability: f64,
+) -> Result<f64> {
+    check_positive("range", range)?;
+    width(0.5 * range, norm_bound, ridge, information_gain, failure_probability)
+}
+
+/// b + R √(2 λ⁻¹ (γ + ln 1/δ)).
+fn width(
+    sub_gaussian: f64,
+    norm_bound: f64,
+    ridge: f64,
+    information_gain: f64,
+    failure_probability: f64,
+) -> Result<f64> {
     check_not_negative("norm bound", norm_bound)?;
     check_positive("ridge", ridge)?;
     check_not_negative("information gain", information_gain)?;
     check_probability("failure probability", failure_probability)?;
     // -ln δ, never ln(e^γ / δ): e^γ overflows for γ > 709.
     let exponent = information_gain - failure_probability.ln();
-    Ok(norm_bound + label_noise.sub_gaussian() * (2.0 / ridge * exponent).sqrt())
+    Ok(norm_bound + sub_gaussian * (2.0 / ridge * exponent).sqrt())
 }
 
 /// Refuses all but positive finite values.
@@ -113,6 +150,17 @@ mod tests {
         let paper = confidence_width(2.0, 0.1, 3.0, 0.05).unwrap();
         let bounded = confidence_width_for(LabelNoise::Bounded, 2.0, 0.1, 3.0, 0.05).unwrap();
         assert!(((paper - 2.0) - 2.0 * (bounded - 2.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_range_of_one_is_that_of_labels() {
+        let labels = confidence_width_for(LabelNoise::Bounded, 2.0, 0.1, 3.0, 0.05).unwrap();
+        let targets = integrated_confidence_width(1.0, 2.0, 0.1, 3.0, 0.05).unwrap();
+        assert_eq!(labels, targets);
+        let wider = integrated_confidence_width(3.0, 2.0, 0.1, 3.0, 0.05).unwrap();
+        assert!(((wider - 2.0) - 3.0 * (targets - 2.0)).abs() < 1e-12);
+        let error = integrated_confidence_width(0.0, 2.0, 0.1, 3.0, 0.05).unwrap_err();
+        assert!(error.to_string().contains("range is 0"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! | paper | here |
 //! |---|---|
 //! | Theorem 1, β_t(δ) | [`confidence_width`] |
+//! | the same for all thresholds at once | [`integrated_confidence_width`] |
 //! | Lemma A.1, ½ log det(I + λ⁻¹K) as a sum | [`InformationGain`] |
 //! | (16, `eq:mig`), ξ_N | [`max_information_gain()`] |
 //! | Lemma A.2, Σ σ_{i-1}(xᵢ) | [`deviation_sum`], [`paper_deviation_sum`] |
@@ -28,7 +29,9 @@ mod setting;
 
 pub use bound::{Assumption, Bound, Subject};
 pub use certificate::Certificate;
-pub use confidence::{LabelNoise, confidence_width, confidence_width_for};
+pub use confidence::{
+    LabelNoise, confidence_width, confidence_width_for, integrated_confidence_width,
+};
 pub use deviation_sum::{deviation_sum, paper_constant_follows, paper_deviation_sum};
 pub use information_gain::InformationGain;
 pub use max_information_gain::{MaxInformationGain, max_information_gain};

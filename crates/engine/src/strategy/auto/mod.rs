@@ -1,0 +1,236 @@
+//! `auto`, the default: expected improvement by all classifiers at once, inside trust regions.
+//!
+//! BORE asks one classifier for the probability of a value below one threshold. Expected improvement is the integral of that
+//! probability over all thresholds, and for kernel least squares the integral costs one solve (target.rs). What is left of
+//! BORE++ is its shape: an estimate, its deviation, and an upper bound between them that says where to go.
+//!
+//! - Numbers only (regions): a *main* region follows the best trials and shrinks with their spread; an *explorer* opens
+//!   once main has settled, and looks for another basin (region.rs, replay.rs). Each region has a model of its few hundred
+//!   nearest trials (local_model.rs), in coordinates that turn along valleys (frame.rs). A batch climbs a ladder of widths
+//!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
+//! - Choices, levels, conditions, finite lists: one model of the best and the latest trials (mixed.rs).
+//! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
+//!
+//! # Design
+//! Regions are a function of history and seed: trials are replayed one after another, whoever asks (replay.rs). `Memory` holds
+//! the replay as of the last ask.
+//!
+//! Cost of an ask: that of at most 160 trials in a model, O(160³ + 160² · batch), however long history is; a process that
+//! starts anew reads history once. Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
+
+mod cloud;
+mod feasibility;
+mod frame;
+mod local_model;
+mod mixed;
+mod picks;
+mod region;
+mod replay;
+mod target;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Memory, Strategy};
+use crate::domain::{Domain, Occupied};
+use crate::error::{Error, Result};
+use crate::points::Points;
+use crate::seed::{Rng, Seed};
+use crate::space::{Dimension, Kind, SearchSpace};
+use mixed::Mixed;
+use picks::{Picker, ladder};
+use replay::Replay;
+
+/// The default method.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Auto {
+    /// How many trials are drawn at random before the model is used; 10.
+    pub initial: usize,
+    /// The top of the ladder: deviations between the mean and the most optimistic bound of a batch; 3, the paper's β.
+    pub width: f64,
+    /// An ingredient to leave out, to see what it brings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<Ingredient>,
+}
+
+/// A part of the method that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ingredient {
+    /// All thresholds at once; without it, labels for the best quarter.
+    Thresholds,
+    /// The trust region; without it, the box is always at its widest.
+    Region,
+    /// The second region.
+    Explorer,
+    /// Coordinates that turn along valleys.
+    Turning,
+    /// The climb of each pick; without it, the best of the candidates.
+    Polish,
+    /// The ladder of widths; without it, every pick has the top of it.
+    Ladder,
+    /// The centre by the model where there is noise; without it, the lowest value.
+    Smoothing,
+    /// The second classifier.
+    Feasibility,
+}
+
+impl Default for Auto {
+    fn default() -> Self {
+        Self { initial: 10, width: 3.0, without: None }
+    }
+}
+
+/// Steps from which on an integer is taken for a real number.
+const FINE: u64 = 32;
+/// Main's share of a batch beside an explorer, and where main is so small that there is little left to gain.
+const MAIN_SHARE: f64 = 0.5;
+const SETTLED_SHARE: f64 = 0.15;
+/// The length below which main is that small.
+const SETTLED: f64 = 1e-5;
+/// The fractional parts of its multiples visit the unit interval evenly.
+const TURNS: f64 = 0.754_877_666_246_693;
+
+impl Strategy for Auto {
+    fn name(&self) -> &'static str {
+        "auto"
+    }
+
+    fn check(&self, _: &SearchSpace) -> Result<()> {
+        if !(self.width >= 0.0 && self.width.is_finite()) {
+            return Err(Error::invalid("width", self.width, "finite and not negative"));
+        }
+        Ok(())
+    }
+
+    fn propose(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Points> {
+        let Evidence { space, history, pending } = evidence;
+        let incumbents = Points::new(space.dim());
+        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
+        domain.check_room(batch_size)?;
+
+        let issued = history.len() + pending.len();
+        let mut rng = seed.stream("auto", issued as u64);
+        let random = match history.ranking().is_empty() {
+            true => batch_size,
+            false => self.initial.saturating_sub(issued).min(batch_size),
+        };
+        let mut batch = domain.sample(random, &mut rng)?;
+        if random == batch_size {
+            return Ok(batch);
+        }
+        let mut ahead = pending.clone();
+        ahead.extend(&batch);
+        let mut occupied = domain.occupied();
+        batch.rows().for_each(|x| occupied.insert(x));
+        let count = batch_size - random;
+        let evidence = Evidence { pending: &ahead, ..evidence };
+        let chosen = if is_smooth(space) {
+            self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
+        } else {
+            let kept = memory.take::<Mixed>().filter(|mixed| mixed.trials() <= history.len());
+            let mut mixed = kept.unwrap_or_else(|| Mixed::new(space));
+            mixed.advance(history, self)?;
+            let chosen = mixed.choose(evidence, count, self, &mut occupied, &mut rng)?;
+            memory.keep(mixed);
+            chosen
+        };
+        batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut rng)?);
+        Ok(batch)
+    }
+}
+
+impl Auto {
+    fn uses(&self, ingredient: Ingredient) -> bool {
+        self.without != Some(ingredient)
+    }
+
+    /// A batch shared between the regions.
+    fn in_regions(
+        &self,
+        evidence: Evidence<'_>,
+        count: usize,
+        seed: Seed,
+        occupied: &mut Occupied<'_>,
+        memory: &mut Memory,
+        rng: &mut Rng,
+    ) -> Result<Points> {
+        let Evidence { space, history, pending } = evidence;
+        let kept = memory.take::<Replay>().filter(|replay| replay.trials() <= history.len());
+        let mut replay = kept.unwrap_or_default();
+        replay.advance(history, seed, self)?;
+
+        let mut ahead = pending.clone();
+        let mut first = history.len() + ahead.len();
+        let main_share = match (&replay.main, &replay.explorer) {
+            (Some(main), Some(_)) => {
+                let share = if main.length() < SETTLED { SETTLED_SHARE } else { MAIN_SHARE };
+                // Rounded by turns, so that asks for single points serve both.
+                let turn = (first as f64 * TURNS).fract();
+                ((share * count as f64 + turn) as usize).min(count)
+            }
+            _ => count,
+        };
+        let mut chosen = Points::with_capacity(space.dim(), count);
+        let shares = [(&replay.main, main_share), (&replay.explorer, count - main_share)];
+        for (region, share) in shares {
+            let Some(region) = region.as_ref().filter(|_| share > 0) else { continue };
+            let patch = region.patch(history, &replay.failed, self)?;
+            let picker = Picker { patch: &patch, space, polish: self.uses(Ingredient::Polish) };
+            let widths = match self.uses(Ingredient::Ladder) {
+                true => ladder(first, share, self.width),
+                false => vec![self.width; share],
+            };
+            let picks = picker.choose(&widths, &ahead, occupied, rng)?;
+            ahead.extend(&picks);
+            chosen.extend(&picks);
+            first += share;
+        }
+        memory.keep(replay);
+        Ok(chosen)
+    }
+}
+
+/// Whether every dimension is a number fine enough to be taken for a real one.
+fn is_smooth(space: &SearchSpace) -> bool {
+    let fine = |dimension: &Dimension| {
+        let fine = match &dimension.kind {
+            Kind::Real { .. } => true,
+            Kind::Integer { low, high, step, .. } => {
+                high.abs_diff(*low) / step.unsigned_abs() >= FINE
+            }
+            Kind::Ordinal { .. } | Kind::Boolean | Kind::Categorical { .. } => false,
+        };
+        fine && dimension.condition.is_none()
+    };
+    space.candidates().is_none() && space.dimensions().iter().all(fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fine_numbers_are_searched_in_regions_and_all_else_without() {
+        let smooth = |dimensions: Vec<Dimension>| is_smooth(&SearchSpace::new(dimensions).unwrap());
+        let real = || Dimension::real("x", 0.0, 1.0);
+        assert!(smooth(vec![real(), Dimension::integer("n", 0, 100)]));
+        assert!(!smooth(vec![real(), Dimension::integer("n", 0, 9)]));
+        assert!(!smooth(vec![real(), Dimension::boolean("b")]));
+        let gated = Dimension::real("y", 0.0, 1.0).when("b", [true]);
+        assert!(!smooth(vec![Dimension::boolean("b"), gated]));
+    }
+
+    #[test]
+    fn a_width_that_is_no_number_is_refused() {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let error = Auto { width: f64::NAN, ..Auto::default() }.check(&space).unwrap_err();
+        assert_eq!(error.to_string(), "width is NaN, but must be finite and not negative");
+    }
+}

@@ -1,0 +1,320 @@
+//! A trust region: where the search is, how far it dares to go, and what it has learnt.
+//!
+//! A region is its *elite*, the [`ELITE`] best trials that fell to it. The best of them is the centre; their spread about it is
+//! the length of the box:
+//!
+//! ```text
+//! length = κ · geometric mean over k of √(Σᵢ (xᵢₖ - cₖ)² / (μ - 1)),     box = c ± ½ length · w,     w = ℓ / geometric mean of ℓ
+//! ```
+//!
+//! Under selection at random the elite would be spread as the box is, and the length stay; it shrinks only as far as better
+//! trials lie closer together, and grows when the best one is far from the others. Hence noise cannot make it collapse: where
+//! values differ by luck alone, the lucky trials are spread as all are. There are no counters of successes and failures, and
+//! so no need to know which ask a trial came from.
+//!
+//! Cost: O(μd) a trial; that of the model for a patch.
+
+use super::cloud::Cloud;
+use super::feasibility::Feasibility;
+use super::frame::{Frame, Metric};
+use super::local_model::{HyperParameters, LocalModel, Prior};
+use super::{Auto, Ingredient, target};
+use crate::error::Result;
+use crate::history::History;
+use crate::points::squared_distance;
+
+/// The length of the first region, and the longest.
+pub(super) const WIDEST: f64 = 0.8;
+/// The least length: beyond it the grid of real coordinates is near.
+const LEAST: f64 = 1e-7;
+/// μ.
+const ELITE: usize = 6;
+/// κ. A box of length 1 has a deviation of 1/√12 about its centre, and √2 times that about one of its points: 2.4 would keep the
+/// length under selection at random, and the rest makes up for picks that crowd at the centre.
+const KAPPA: f64 = 3.5;
+/// The least spread of a coordinate in that of the widest: on a face of the cube there is no spread across it.
+const FLATTEST: f64 = 0.03;
+/// How far the widths of the box may differ from their mean.
+const WIDTHS: (f64, f64) = (0.2, 5.0);
+/// Resilient steps of the first fit, of those that follow, and after a turn.
+const STEPS: [usize; 3] = [15, 2, 4];
+/// Every third fit the coordinates are turned, once the region is shorter than this: wider ones hold more than one valley.
+const TURN_EVERY: usize = 3;
+const TURN_BELOW: f64 = 0.2;
+/// The noise, as a part of the function's variance, from which on the model chooses the centre.
+const NOISY: f64 = 1e-3;
+/// Trials without a value that the feasibility sees: the nearest.
+const FAILED: usize = 64;
+
+/// A trust region.
+#[derive(Debug, Clone)]
+pub(super) struct Region {
+    centre: Vec<f64>,
+    length: f64,
+    first_length: f64,
+    /// Values and points, best first.
+    elite: Vec<(f64, Vec<f64>)>,
+    /// The trials near it.
+    pub(super) cloud: Cloud,
+    learnt: Option<Learnt>,
+}
+
+/// What fits leave for the next.
+#[derive(Debug, Clone)]
+struct Learnt {
+    hyper_parameters: HyperParameters,
+    metric: Option<Metric>,
+    fits: usize,
+}
+
+impl Region {
+    /// A region about `centre`, with the value there if it has one.
+    pub(super) fn new(centre: Vec<f64>, value: Option<f64>, length: f64, cloud: Cloud) -> Self {
+        let elite = value.map(|value| (value, centre.clone())).into_iter().collect();
+        Self { centre, length, first_length: length, elite, cloud, learnt: None }
+    }
+
+    pub(super) fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+
+    pub(super) fn length(&self) -> f64 {
+        self.length
+    }
+
+    /// The value at the centre; ∞ while it has none.
+    pub(super) fn best(&self) -> f64 {
+        self.elite.first().map_or(f64::INFINITY, |best| best.0)
+    }
+
+    /// Learns what came of a trial of its own.
+    pub(super) fn tell(&mut self, x: &[f64], value: f64, settings: &Auto) {
+        let place = self.elite.partition_point(|other| other.0 <= value);
+        if place >= ELITE {
+            return;
+        }
+        self.elite.insert(place, (value, x.to_vec()));
+        self.elite.truncate(ELITE);
+        self.centre.clone_from(&self.elite[0].1);
+        if settings.uses(Ingredient::Region) {
+            self.length = self.spread();
+        }
+    }
+
+    /// The length of a box that just holds the elite. Places that are still open count as taken at the distance that the
+    /// first length stands for.
+    fn spread(&self) -> f64 {
+        let open = (ELITE - self.elite.len()) as f64;
+        let prior = open * (self.first_length / KAPPA).powi(2);
+        let squares: Vec<f64> = self
+            .centre
+            .iter()
+            .enumerate()
+            .map(|(k, c)| {
+                let sum: f64 = self.elite.iter().map(|(_, x)| (x[k] - c).powi(2)).sum();
+                (sum + prior) / (ELITE - 1) as f64
+            })
+            .collect();
+        let floor = FLATTEST.powi(2) * squares.iter().copied().fold(0.0, f64::max);
+        let logs = squares.iter().map(|square| 0.5 * square.max(floor).max(1e-16).ln());
+        let mean = logs.sum::<f64>() / squares.len() as f64;
+        (KAPPA * mean.exp()).clamp(LEAST, WIDEST)
+    }
+
+    /// Forgets what was learnt from fits.
+    pub(super) fn forget(&mut self) {
+        self.learnt = None;
+    }
+
+    /// Fits the hyper-parameters further, from the priors if nothing was learnt.
+    pub(super) fn learn(&mut self, history: &History, settings: &Auto) -> Result<()> {
+        self.learnt = Some(self.fitted(history, settings)?);
+        Ok(())
+    }
+
+    fn fitted(&self, history: &History, settings: &Auto) -> Result<Learnt> {
+        let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
+        let (dim, prior) = (self.centre.len(), self.prior());
+        let group: Vec<usize> = (0..dim).collect();
+        let (mut learnt, steps) = match self.learnt.clone() {
+            Some(learnt) => (learnt, STEPS[1]),
+            None => {
+                let hyper_parameters = HyperParameters::new(dim, prior);
+                (Learnt { hyper_parameters, metric: None, fits: 0 }, STEPS[0])
+            }
+        };
+        let enter = |metric: &Option<Metric>| {
+            let frame = Frame::new(self.centre.clone(), metric.clone());
+            frame.enter_all(trials.iter().map(|&i| history.points().row(i)))
+        };
+        let points = enter(&learnt.metric);
+        learnt.hyper_parameters.improve(&group, &points, &targets, prior, steps)?;
+        let turns = settings.uses(Ingredient::Turning)
+            && learnt.fits % TURN_EVERY == 0
+            && self.length < TURN_BELOW
+            && dim > 1
+            && points.len() > 2 * dim;
+        learnt.fits += 1;
+        if turns {
+            let model = LocalModel::fit(&learnt.hyper_parameters, &group, &points, &targets)?;
+            let scales: Vec<f64> = learnt.hyper_parameters.scales().collect();
+            let outer = model.gradient_outer();
+            if let Some(metric) = Metric::turned(learnt.metric.as_ref(), &scales, &outer) {
+                learnt.metric = Some(metric);
+                learnt.hyper_parameters.level();
+                let points = enter(&learnt.metric);
+                learnt.hyper_parameters.improve(&group, &points, &targets, prior, STEPS[2])?;
+            }
+        }
+        Ok(learnt)
+    }
+
+    /// Length scales of the order of the box's diagonal, and little noise.
+    fn prior(&self) -> Prior {
+        let middle = 0.7 * (self.centre.len() as f64).sqrt() * self.length;
+        Prior { log_scale: (middle.ln(), 1.0), log_noise: (1e-4_f64.ln(), 4.0) }
+    }
+
+    /// The trials that a fit sees: the nearest, in the metric of what was learnt.
+    fn neighbourhood(&self, history: &History, settings: &Auto) -> Neighbourhood {
+        let count = (100 + 3 * self.centre.len()).min(160);
+        let metric = self.learnt.as_ref().and_then(|learnt| learnt.metric.clone());
+        let frame = Frame::new(self.centre.clone(), metric);
+        let widths = widths(self.learnt.as_ref(), self.centre.len());
+        let distance = |x: &[f64]| -> f64 {
+            frame.enter(x).iter().zip(&widths).map(|(u, w)| (u / w) * (u / w)).sum()
+        };
+        let trials = self.cloud.nearest(count, distance, history);
+        let values: Vec<f64> =
+            trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
+        let targets = match settings.uses(Ingredient::Thresholds) {
+            true => target::winsorised(&values),
+            false => target::labels(&values),
+        };
+        Neighbourhood { trials, targets }
+    }
+
+    /// The model at hand, with its box.
+    pub(super) fn patch(
+        &self,
+        history: &History,
+        failed: &Cloud,
+        settings: &Auto,
+    ) -> Result<Patch> {
+        let Learnt { hyper_parameters, metric, .. } = match &self.learnt {
+            Some(learnt) => learnt.clone(),
+            None => self.fitted(history, settings)?,
+        };
+        let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
+        let frame = Frame::new(self.centre.clone(), metric);
+        let group: Vec<usize> = (0..self.centre.len()).collect();
+        let row = |&i: &usize| history.points().row(i);
+        let points = frame.enter_all(trials.iter().map(row));
+        let model = LocalModel::fit(&hyper_parameters, &group, &points, &targets)?;
+
+        let mut centre = (f64::NEG_INFINITY, vec![0.0; self.centre.len()]);
+        if hyper_parameters.noise() > NOISY && settings.uses(Ingredient::Smoothing) {
+            for (_, x) in &self.elite {
+                let u = frame.enter(x);
+                let mean = model.posterior.mean(&model.weights, &u);
+                if mean > centre.0 {
+                    centre = (mean, u);
+                }
+            }
+        }
+        let failed = match settings.uses(Ingredient::Feasibility) {
+            true => failed.nearest(FAILED, |x| squared_distance(x, &self.centre), history),
+            false => Vec::new(),
+        };
+        let failed = frame.enter_all(failed.iter().map(row));
+        let feasibility = Feasibility::fit(&failed, &points, model.posterior.kernel())?;
+        let floor = targets.iter().copied().fold(f64::INFINITY, f64::min) - model.mean;
+        let widths = relative(hyper_parameters.scales().collect());
+        let half_widths = widths.iter().map(|w| 0.5 * self.length * w).collect();
+        Ok(Patch { model, frame, centre: centre.1, half_widths, feasibility, floor })
+    }
+}
+
+/// Trials and their targets.
+struct Neighbourhood {
+    trials: Vec<usize>,
+    targets: Vec<f64>,
+}
+
+/// The relative widths of the box; all 1 while nothing is learnt.
+fn widths(learnt: Option<&Learnt>, dim: usize) -> Vec<f64> {
+    match learnt {
+        Some(learnt) => relative(learnt.hyper_parameters.scales().collect()),
+        None => vec![1.0; dim],
+    }
+}
+
+/// Length scales over their geometric mean.
+fn relative(scales: Vec<f64>) -> Vec<f64> {
+    let mean = (scales.iter().map(|l| l.ln()).sum::<f64>() / scales.len() as f64).exp();
+    scales.iter().map(|l| (l / mean).clamp(WIDTHS.0, WIDTHS.1)).collect()
+}
+
+/// A model and the box, in the coordinates of a frame, in which it is believed.
+#[derive(Debug, Clone)]
+pub(super) struct Patch {
+    pub(super) model: LocalModel,
+    pub(super) frame: Frame,
+    /// The centre of the box.
+    pub(super) centre: Vec<f64>,
+    pub(super) half_widths: Vec<f64>,
+    pub(super) feasibility: Feasibility,
+    /// The least target, as the posterior has it: what a point that fails counts as.
+    pub(super) floor: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::{Seed, uniform};
+
+    fn region() -> Region {
+        Region::new(vec![0.5; 3], None, 0.4, Cloud::default())
+    }
+
+    #[test]
+    fn the_length_follows_the_spread_of_the_best() {
+        let settings = Auto::default();
+        let mut region = region();
+        let mut rng = Seed(1).stream("region", 0);
+        let mut tell = |region: &mut Region, size: f64, value: f64| {
+            let x: Vec<f64> = (0..3).map(|_| 0.5 + size * (uniform(&mut rng) - 0.5)).collect();
+            region.tell(&x, value, &settings);
+        };
+        (0..20).for_each(|i| tell(&mut region, 0.4, 10.0 + f64::from(i)));
+        assert!((0.1..0.8).contains(&region.length()), "{}", region.length());
+        // Better trials ten times closer together.
+        (0..6).for_each(|i| tell(&mut region, 0.04, f64::from(i)));
+        assert!((0.01..0.08).contains(&region.length()), "{}", region.length());
+        let before = region.length();
+        // Worse ones change nothing; a much better one far away widens the box.
+        (0..50).for_each(|_| tell(&mut region, 0.4, 50.0));
+        assert_eq!(region.length(), before);
+        region.tell(&[0.8, 0.2, 0.9], -1.0, &settings);
+        assert!(region.length() > 3.0 * before);
+        assert_eq!((region.best(), region.centre()), (-1.0, &[0.8, 0.2, 0.9][..]));
+    }
+
+    #[test]
+    fn noise_alone_does_not_shrink_a_region() {
+        let settings = Auto::default();
+        let mut region = region();
+        let mut rng = Seed(2).stream("noise", 0);
+        for _ in 0..1000 {
+            let half = 0.5 * region.length();
+            let x: Vec<f64> = region
+                .centre()
+                .iter()
+                .map(|c| (c + half * (2.0 * uniform(&mut rng) - 1.0)).clamp(0.0, 1.0))
+                .collect();
+            let value = uniform(&mut rng);
+            region.tell(&x, value, &settings);
+        }
+        assert!(region.length() > 0.1, "{}", region.length());
+    }
+}
