@@ -1,5 +1,6 @@
 //! The command `wimble`: one file a subcommand.
 
+mod compare;
 mod method;
 mod methods;
 mod minimize;
@@ -20,6 +21,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compare our methods with other tools on the same problems
+    Compare(compare::Arguments),
     /// Minimise a built-in test problem and show what the method does
     #[command(alias = "minimise")]
     Minimize(minimize::Arguments),
@@ -33,6 +36,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Minimize(arguments) => minimize::run(&arguments),
         Command::Methods(arguments) => methods::run(&arguments),
         Command::Paper(arguments) => paper::run(&arguments),

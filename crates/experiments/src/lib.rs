@@ -10,6 +10,7 @@
 
 mod benchmark;
 pub mod claim;
+pub mod compare;
 pub mod error;
 pub mod page;
 pub mod plot;
