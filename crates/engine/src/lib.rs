@@ -67,7 +67,7 @@ pub mod prelude {
     pub use crate::session::{Best, Direction, Session, Trial};
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
     pub use crate::strategy::{
-        Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Spec, Strategy, Tpe,
+        Auto, Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Spec, Strategy, Tpe,
     };
 }
 

@@ -21,13 +21,10 @@
 //! Cost: O(λn²) a generation and O(n³) for the eigenvectors, which are computed every
 //! max(1, 1/(10n(c_1 + c_µ))) generations.
 
-use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par, Spec};
 use rand_distr::{Distribution as _, StandardNormal};
 
 use crate::error::{Error, Result};
+use crate::linalg::symmetric::{Eigen, eigen};
 use crate::seed::Rng;
 
 /// N(m, σ²C), with what it remembers of earlier generations.
@@ -267,27 +264,14 @@ impl Evolution {
 
     fn decompose(&mut self) -> Result<()> {
         let n = self.mean.len();
-        let matrix = Mat::from_fn(n, n, |i, j| self.covariance[i * n + j]);
-        let (mut values, mut vectors) = (Diag::<f64>::zeros(n), Mat::<f64>::zeros(n, n));
-        let params = Spec::default();
-        let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
-        let mut memory = MemBuffer::new(need);
-        self_adjoint_evd(
-            matrix.as_ref(),
-            values.as_mut(),
-            Some(vectors.as_mut()),
-            Par::Seq,
-            MemStack::new(&mut memory),
-            params,
-        )
-        .map_err(|_| Error::Diverged { model: "CMA-ES", doing: "finding its axes" })?;
-        let values = values.column_vector();
+        let Eigen { values, vectors } = eigen(&self.covariance, n)
+            .ok_or(Error::Diverged { model: "CMA-ES", doing: "finding its axes" })?;
         // Rounding may leave an eigenvalue that is not positive: the condition number then says so.
         let floor = 1e-16 * values[n - 1].max(f64::MIN_POSITIVE);
         for k in 0..n {
             self.lengths[k] = values[k].max(floor).sqrt();
-            (0..n).for_each(|i| self.axes[k * n + i] = vectors[(i, k)]);
         }
+        self.axes.copy_from_slice(&vectors);
         self.decomposed = self.generation;
         Ok(())
     }

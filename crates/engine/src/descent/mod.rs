@@ -2,4 +2,5 @@
 
 pub mod evolution;
 pub mod lbfgs;
+pub mod resilient;
 pub mod root_mean_square;

@@ -251,6 +251,8 @@ pub struct LogLikelihood {
     pub value: f64,
     /// The constant mean; 0 unless it is fitted.
     pub mean: f64,
+    /// (z - m)ᵀA⁻¹(z - m) / n: the factor of kernel and noise at which the likelihood is largest.
+    pub best_scale: f64,
     /// Its derivatives in log ℓ.
     pub in_length_scales: Vec<f64>,
     /// Its derivative in log s.
@@ -275,6 +277,46 @@ pub fn log_likelihood(
 /// As [`log_likelihood`], under either mean.
 pub fn log_likelihood_with(
     mean: Mean,
+    kernel: &Kernel,
+    noise: f64,
+    points: &Points,
+    targets: &[f64],
+) -> Option<LogLikelihood> {
+    evaluate(mean, Factor::Given, kernel, noise, points, targets)
+}
+
+/// The log marginal likelihood of c·(K + λI) under a constant mean, with c at its own maximum
+/// c = (z - m)ᵀA⁻¹(z - m) / n, so that the scale of the targets need not be searched for:
+///
+/// ```text
+/// max over c of log p(z | X) = -(n/2) (log 2πc + 1) - ½ log det A
+/// ```
+///
+/// The derivatives need no further term: that in c is zero there. `None` as in [`log_likelihood`].
+pub fn profiled_log_likelihood(
+    kernel: &Kernel,
+    noise: f64,
+    points: &Points,
+    targets: &[f64],
+) -> Option<LogLikelihood> {
+    evaluate(Mean::Constant, Factor::Profiled, kernel, noise, points, targets)
+}
+
+/// The factor c of kernel and noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Factor {
+    /// One.
+    Given,
+    /// Where the likelihood is largest.
+    Profiled,
+}
+
+/// The least factor c, in units of the output scale: targets that are all the same have none.
+const LEAST_FACTOR: f64 = 1e-12;
+
+fn evaluate(
+    mean: Mean,
+    factor_of_kernel: Factor,
     kernel: &Kernel,
     noise: f64,
     points: &Points,
@@ -320,6 +362,15 @@ pub fn log_likelihood_with(
     }
     // (z - m)ᵀA⁻¹(z - m) = zᵀA⁻¹(z - m), since 1ᵀA⁻¹(z - m) = 0.
     let fit: f64 = weights.iter().zip(targets).map(|(a, z)| a * z).sum();
+    let best_scale = (fit / n.max(1) as f64).max(LEAST_FACTOR);
+    let fit = match factor_of_kernel {
+        Factor::Given => fit,
+        Factor::Profiled => {
+            // With A scaled by c, a = A⁻¹(z - m) counts over √c in aaᵀ - A⁻¹.
+            weights.iter_mut().for_each(|weight| *weight /= best_scale.sqrt());
+            n as f64 * (1.0 + best_scale.ln())
+        }
+    };
     let value = -0.5 * (fit + log_determinant + n as f64 * std::f64::consts::TAU.ln());
 
     // Off the diagonal each pair counts twice, which cancels the ½ of (5.9).
@@ -345,6 +396,7 @@ pub fn log_likelihood_with(
     Some(LogLikelihood {
         value,
         mean: constant,
+        best_scale,
         in_length_scales,
         in_output_scale: in_kernel + scale * on_diagonal,
         in_alpha: alpha * in_alpha,

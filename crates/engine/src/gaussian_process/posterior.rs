@@ -20,7 +20,7 @@ use crate::points::{Points, squared_distance};
 
 /// Points whose kernel rows are held at a time when many are predicted.
 const CHUNK: usize = 64;
-/// The least variance, as a part of k(x, x): rounding can make the difference of two near numbers negative.
+/// The least variance, as a part of k(x, x).
 const VARIANCE_FLOOR: f64 = 1e-12;
 
 /// What the posterior says of one point.
@@ -246,6 +246,16 @@ impl Posterior {
         x.iter().zip(self.kernel.length_scales()).map(|(x, scale)| x / scale).collect()
     }
 
+    /// Writes k(x), one entry a point.
+    pub(super) fn fill_row(&self, x: &[f64], row: &mut [f64]) {
+        fill_row(&self.kernel, &self.scale(x), &self.scaled, row);
+    }
+
+    /// The least variance under a prior one: rounding can make the difference of two near numbers negative.
+    pub(super) fn least_variance(prior: f64) -> f64 {
+        VARIANCE_FLOOR * prior
+    }
+
     /// k(x), one entry a point.
     fn row(&self, x: &[f64]) -> Vec<f64> {
         let mut row = vec![0.0; self.len()];
@@ -256,7 +266,7 @@ impl Posterior {
     /// The deviation where the points explain the part `explained` of the variance.
     fn deviation_without(&self, explained: f64) -> f64 {
         let prior = self.kernel.output_scale();
-        (prior - explained).max(VARIANCE_FLOOR * prior).sqrt()
+        (prior - explained).max(Self::least_variance(prior)).sqrt()
     }
 
     /// ∇σ = -(1/σ) Σᵢ vᵢ ∇k(x, xᵢ) with v = (K + λI)⁻¹ k(x); zero where the variance is at its floor.

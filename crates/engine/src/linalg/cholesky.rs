@@ -96,6 +96,13 @@ impl Cholesky {
         (0..self.len).map(|i| self.tiles[i / TILE][i * TILE + i % TILE])
     }
 
+    /// The last row of L, up to its pivot; empty if there is no row.
+    pub fn last_row(&self) -> Vec<f64> {
+        let Some(last) = self.len.checked_sub(1) else { return Vec::new() };
+        let tile = &self.tiles[last / TILE];
+        (0..self.len).map(|j| tile[j * TILE + last % TILE]).collect()
+    }
+
     /// log det A = 2 Σᵢ log Lᵢᵢ.
     pub fn log_determinant(&self) -> f64 {
         2.0 * self.diagonal().map(f64::ln).sum::<f64>()

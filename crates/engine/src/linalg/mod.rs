@@ -3,5 +3,6 @@
 //! Everything runs on one thread: the bits of a result must not depend on how many there are.
 
 mod cholesky;
+pub mod symmetric;
 
 pub use cholesky::Cholesky;

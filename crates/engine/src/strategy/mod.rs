@@ -3,6 +3,7 @@
 //! A strategy is settings only. Proposing is a pure function of evidence and seed: the same seed, space,
 //! history and pending points give the same batch, in any process and on any number of threads.
 
+mod auto;
 mod axis;
 mod bore;
 mod cma_es;
@@ -20,6 +21,7 @@ mod sobol;
 pub mod spec;
 mod tpe;
 
+pub use auto::Auto;
 pub use bore::{Bore, BorePlusPlus};
 pub use cma_es::CmaEs;
 pub use gp_ei::GpEi;

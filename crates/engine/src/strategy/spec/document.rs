@@ -206,6 +206,7 @@ impl Spec {
                 let spec = document.spec(ClassifierSpec::LeastSquares(LeastSquares::default()))?;
                 Self::BorePlusPlus(spec, confidence)
             }
+            "auto" => Self::Auto(entry.settings()?),
             "gp-ucb" => Self::GpUcb(entry.settings()?),
             "gp-ei" => Self::GpEi(entry.settings()?),
             "q-ei" => Self::QEi(entry.settings()?),
@@ -228,6 +229,7 @@ impl Spec {
             Self::BorePlusPlus(spec, confidence) => {
                 entry(self.name(), &spec.document(Some(*confidence)))
             }
+            Self::Auto(settings) => entry(self.name(), settings),
             Self::GpUcb(settings) => entry(self.name(), settings),
             Self::GpEi(settings) => entry(self.name(), settings),
             Self::QEi(settings) => entry(self.name(), settings),

@@ -19,7 +19,9 @@ mod text;
 
 use serde_json::Value as Json;
 
-use super::{Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Strategy, Tpe};
+use super::{
+    Auto, Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Strategy, Tpe,
+};
 use crate::acquisition::SmoothAcquisition;
 use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
 use crate::classifier::bayesian_logistic::BayesianLogistic;
@@ -36,6 +38,8 @@ use crate::labels::{Threshold, Weights};
 #[derive(Debug, Clone, PartialEq)]
 #[allow(clippy::large_enum_variant, reason = "a spec is built once a run")]
 pub enum Spec {
+    /// `auto`.
+    Auto(Auto),
     /// `bore`.
     Bore(BoreSpec),
     /// `bore++`, with its confidence.
@@ -130,6 +134,7 @@ impl Spec {
     /// The name in the table.
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Auto(_) => "auto",
             Self::Bore(_) => "bore",
             Self::BorePlusPlus(..) => "bore++",
             Self::GpUcb(_) => "gp-ucb",
@@ -147,6 +152,7 @@ impl Spec {
     pub fn initial(&self) -> usize {
         match self {
             Self::Bore(spec) | Self::BorePlusPlus(spec, _) => spec.initial,
+            Self::Auto(settings) => settings.initial,
             Self::GpUcb(settings) => settings.initial,
             Self::GpEi(settings) => settings.initial,
             Self::QEi(settings) => settings.initial,
@@ -197,6 +203,7 @@ impl Spec {
                     ClassifierSpec::Boosting(learner) => rough_plus(spec, learner, c)?,
                 }
             }
+            Self::Auto(settings) => Box::new(settings.clone()),
             Self::GpUcb(settings) => Box::new(settings.clone()),
             Self::GpEi(settings) => Box::new(settings.clone()),
             Self::QEi(settings) => Box::new(settings.clone()),

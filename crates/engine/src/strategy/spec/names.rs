@@ -16,7 +16,8 @@ const fn name(name: &'static str, description: &'static str) -> Name {
 }
 
 /// The methods.
-pub const METHODS: [Name; 10] = [
+pub const METHODS: [Name; 11] = [
+    name("auto", "the default: least squares over all thresholds, in trust regions"),
     name("bore", "a classifier's probability of a good value (paper, Algorithm 1 and section 5)"),
     name("bore++", "an upper confidence bound of that probability (section 4 and section 5)"),
     name("gp-ucb", "Gaussian process, upper confidence bound"),
@@ -90,7 +91,7 @@ mod tests {
     fn an_unknown_name_is_refused_with_the_legal_ones_and_the_nearest() {
         let error = check("method", "boer++", &METHODS).unwrap_err().to_string();
         assert!(
-            error.starts_with("method is `boer++`, but must be one of bore, bore++, gp-ucb"),
+            error.starts_with("method is `boer++`, but must be one of auto, bore, bore++, gp-ucb"),
             "{error}"
         );
         assert!(error.ends_with("the nearest is `bore++`"), "{error}");

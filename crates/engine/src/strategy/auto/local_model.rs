@@ -1,0 +1,163 @@
+//! The model of a region: kernel least squares on a few hundred points, with its hyper-parameters.
+//!
+//! ```text
+//! z = m + g(x) + ε,   g ~ GP(0, c k),   ε ~ N(0, c ρ),   k Matérn-5/2 with a length scale for each group of coordinates
+//! ```
+//!
+//! m and c are at their own maxima for every k and ρ; the logarithms of length scales and of ρ climb the posterior of
+//! the marginal likelihood under normal priors by resilient steps, a few at a time: they are carried from one fit to the
+//! next, and need not arrive in one.
+//!
+//! Cost for n points of d coordinates: O(n³ + n²d) a gradient, O(n³/3) to fit.
+//! Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
+
+use crate::descent::resilient::Resilient;
+use crate::error::Result;
+use crate::gaussian_process::Posterior;
+use crate::gaussian_process::marginal_likelihood::profiled_log_likelihood;
+use crate::kernel::{Kernel, Profile};
+use crate::points::Points;
+
+/// What is known of the hyper-parameters beforehand: normal distributions of their logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Prior {
+    /// Mean and deviation of the log length scales.
+    pub(super) log_scale: (f64, f64),
+    /// Mean and deviation of ln ρ.
+    pub(super) log_noise: (f64, f64),
+}
+
+/// Where ln ρ may lie: below the first K + ρI is singular to rounding, above the second there is nothing but noise.
+const LOG_NOISE: (f64, f64) = (-20.7, 2.3);
+/// How far a log length scale may go from the mean of its prior.
+const FARTHEST: f64 = 7.0;
+/// The first resilient step, and the longest in units of it.
+const STEP: (f64, f64) = (0.25, 4.0);
+
+/// Hyper-parameters, on their way.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct HyperParameters {
+    /// ln ℓ of each group, then ln ρ.
+    logs: Vec<f64>,
+    rule: Resilient,
+}
+
+impl HyperParameters {
+    /// The means of the prior, for so many groups of coordinates.
+    pub(super) fn new(groups: usize, prior: Prior) -> Self {
+        let mut logs = vec![prior.log_scale.0; groups];
+        logs.push(prior.log_noise.0);
+        Self { rule: Resilient::new(vec![STEP.0; logs.len()], STEP.1), logs }
+    }
+
+    /// ℓ of each group.
+    pub(super) fn scales(&self) -> impl Iterator<Item = f64> + '_ {
+        self.logs[..self.logs.len() - 1].iter().map(|log| log.exp())
+    }
+
+    /// Gives all groups the same length scale, their geometric mean, and forgets the steps.
+    pub(super) fn level(&mut self) {
+        let groups = self.logs.len() - 1;
+        let mean = self.logs[..groups].iter().sum::<f64>() / groups as f64;
+        self.logs[..groups].fill(mean);
+        self.rule = Resilient::new(vec![STEP.0; self.logs.len()], STEP.1);
+    }
+
+    /// ρ, the variance of the noise as a part of that of the function.
+    pub(super) fn noise(&self) -> f64 {
+        self.logs[self.logs.len() - 1].exp()
+    }
+
+    /// Takes so many resilient steps. `group[k]` is the group of coordinate k.
+    pub(super) fn improve(
+        &mut self,
+        group: &[usize],
+        points: &Points,
+        targets: &[f64],
+        prior: Prior,
+        steps: usize,
+    ) -> Result<()> {
+        let noise_at = self.logs.len() - 1;
+        for _ in 0..steps {
+            let kernel = self.kernel(group)?;
+            let Some(likelihood) = profiled_log_likelihood(&kernel, self.noise(), points, targets)
+            else {
+                // Singular to rounding: more noise makes it less so.
+                self.logs[noise_at] += 1.0;
+                continue;
+            };
+            let mut gradient = vec![0.0; self.logs.len()];
+            for (slope, &group) in likelihood.in_length_scales.iter().zip(group) {
+                gradient[group] += slope;
+            }
+            gradient[noise_at] = likelihood.in_noise;
+            for (i, (slope, log)) in gradient.iter_mut().zip(&self.logs).enumerate() {
+                let (mean, deviation) =
+                    if i < noise_at { prior.log_scale } else { prior.log_noise };
+                *slope -= (log - mean) / (deviation * deviation);
+            }
+            self.rule.ascend(&mut self.logs, &gradient);
+            let middle = prior.log_scale.0;
+            for log in &mut self.logs[..noise_at] {
+                *log = log.clamp(middle - FARTHEST, middle + FARTHEST);
+            }
+            self.logs[noise_at] = self.logs[noise_at].clamp(LOG_NOISE.0, LOG_NOISE.1);
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, group: &[usize]) -> Result<Kernel> {
+        let scales = group.iter().map(|&group| self.logs[group].exp()).collect();
+        Kernel::new(Profile::Matern52, scales, 1.0)
+    }
+}
+
+/// Least squares on some points. Its posterior has output scale 1: deviations count `scale` times.
+#[derive(Debug, Clone)]
+pub(super) struct LocalModel {
+    pub(super) posterior: Posterior,
+    pub(super) weights: Vec<f64>,
+    /// m.
+    pub(super) mean: f64,
+    /// √c.
+    pub(super) scale: f64,
+}
+
+impl LocalModel {
+    pub(super) fn fit(
+        hyper_parameters: &HyperParameters,
+        group: &[usize],
+        points: &Points,
+        targets: &[f64],
+    ) -> Result<Self> {
+        let kernel = hyper_parameters.kernel(group)?;
+        let posterior = Posterior::fit(kernel, hyper_parameters.noise(), points.rows())?;
+        let ones = posterior.weights(&vec![1.0; targets.len()]);
+        let mut weights = posterior.weights(targets);
+        let mean = weights.iter().sum::<f64>() / ones.iter().sum::<f64>();
+        weights.iter_mut().zip(&ones).for_each(|(weight, one)| *weight -= mean * one);
+        let fit: f64 = weights.iter().zip(targets).map(|(weight, target)| weight * target).sum();
+        let scale = (fit / targets.len() as f64).max(1e-12).sqrt();
+        Ok(Self { posterior, weights, mean, scale })
+    }
+
+    /// The mean of ∇m ∇mᵀ over the model's own points, row by row.
+    pub(super) fn gradient_outer(&self) -> Vec<f64> {
+        let points = self.posterior.points();
+        let dim = points.dim();
+        let mut outer = vec![0.0; dim * dim];
+        let mut gradient = vec![0.0; dim];
+        for x in points.rows() {
+            self.posterior.mean_and_gradient(&self.weights, x, &mut gradient);
+            for (row, g) in outer.chunks_exact_mut(dim).zip(&gradient) {
+                row.iter_mut().zip(&gradient).for_each(|(entry, h)| *entry += g * h);
+            }
+        }
+        outer
+    }
+
+    /// The mean at x.
+    pub(super) fn mean_at(&self, x: &[f64]) -> f64 {
+        self.mean + self.posterior.mean(&self.weights, x)
+    }
+}

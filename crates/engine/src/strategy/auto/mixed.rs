@@ -1,0 +1,277 @@
+//! Spaces with choices, levels, conditions or a finite list: the same model without a region.
+//!
+//! Numbers lie on the unit interval, categories are one-hot blocks with a length scale for each block, so that two
+//! points differ by the same amount whichever categories they have. The target is the half-rank of the value; the
+//! acquisition is the expected improvement of the function over its best posterior mean at a trial, times the probability
+//! of a value. Candidates are random configurations and mutations of the best; the winner climbs by single changes.
+//! Nothing is ever suggested twice.
+//!
+//! Trust regions did not help on tuning tables: choices have no neighbourhood to shrink.
+//!
+//! Cost: O(n³) for n ≤ `BEST + LATEST` trials, however long history is.
+
+use super::cloud::Latest;
+use super::feasibility::Feasibility;
+use super::local_model::{HyperParameters, LocalModel, Prior};
+use super::{Tuning, target};
+use crate::domain::Occupied;
+use crate::error::Result;
+use crate::gaussian_process::tail::log_improvement;
+use crate::gaussian_process::{Field, Posterior, Prediction};
+use crate::history::History;
+use crate::points::Points;
+use crate::seed::{Rng, below};
+use crate::space::SearchSpace;
+
+/// Trials that the model sees: the best, and the latest.
+const BEST: usize = 100;
+const LATEST: usize = 60;
+/// Trials without a value that the feasibility sees: the latest.
+const FAILED: usize = 60;
+/// Fits of the hyper-parameters follow each other so many trials apart, and begin anew after so many.
+const EVERY: usize = 10;
+const WINDOW: usize = 400;
+/// Resilient steps of the first fit, and of those that follow.
+const STEPS: (usize, usize) = (25, 4);
+/// Random candidates, the best trials that are mutated, and the mutations of each.
+const RANDOM: usize = 300;
+const PARENTS: usize = 5;
+const MUTATIONS: usize = 24;
+/// Candidates of a finite list that are looked at.
+const LISTED: usize = 1024;
+/// The radii of the climb, and the neighbours tried at each.
+const RADII: [f64; 4] = [0.2, 0.1, 0.05, 0.02];
+const NEIGHBOURS: usize = 10;
+/// ln ℓ ~ N(0, 1) in units of the interval, ln ρ ~ N(ln 0.05, 1.5).
+const PRIOR: Prior = Prior { log_scale: (0.0, 1.0), log_noise: (-2.995_732_273_553_991, 1.5) };
+
+/// The state of the search as a function of history.
+#[derive(Debug, Clone)]
+pub(super) struct Mixed {
+    trials: usize,
+    /// Values and trials, best first.
+    best: Vec<(f64, usize)>,
+    latest: Latest,
+    failed: Latest,
+    learnt: Option<HyperParameters>,
+    /// The group of each coordinate.
+    group: Vec<usize>,
+}
+
+impl Mixed {
+    pub(super) fn new(space: &SearchSpace) -> Self {
+        let group = (0..space.dimensions().len())
+            .flat_map(|i| space.coordinates(i).map(move |_| i))
+            .collect();
+        Self {
+            trials: 0,
+            best: Vec::new(),
+            latest: Latest::new(LATEST),
+            failed: Latest::new(FAILED),
+            learnt: None,
+            group,
+        }
+    }
+
+    pub(super) fn trials(&self) -> usize {
+        self.trials
+    }
+
+    /// Reads history to its end.
+    pub(super) fn advance(&mut self, history: &History) -> Result<()> {
+        let window = history.len() / WINDOW * WINDOW;
+        while self.trials < history.len() {
+            let trial = self.trials;
+            match history.outcomes()[trial].value() {
+                None => self.failed.push(trial),
+                Some(value) => {
+                    self.latest.push(trial);
+                    let place = self.best.partition_point(|other| other.0 <= value);
+                    if place < BEST {
+                        self.best.insert(place, (value, trial));
+                        self.best.truncate(BEST);
+                    }
+                }
+            }
+            self.trials += 1;
+            if self.trials % EVERY == 0 && self.trials >= window && !self.best.is_empty() {
+                if self.trials % WINDOW == 0 {
+                    self.learnt = None;
+                }
+                let seen = self.seen(history);
+                self.learnt = Some(self.learn(&seen)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The trials that the model sees, in the order of history.
+    fn seen(&self, history: &History) -> Seen {
+        let mut trials: Vec<usize> =
+            self.best.iter().map(|best| best.1).chain(self.latest.iter()).collect();
+        trials.sort_unstable();
+        trials.dedup();
+        let row = |&i: &usize| history.points().row(i);
+        let points = Points::from_rows(history.points().dim(), trials.iter().map(row));
+        let values: Vec<f64> =
+            trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
+        Seen { points, targets: target::half_rank(&values) }
+    }
+
+    fn learn(&self, seen: &Seen) -> Result<HyperParameters> {
+        let groups = self.group.last().map_or(0, |last| last + 1);
+        let (mut learnt, steps) = match self.learnt.clone() {
+            Some(learnt) => (learnt, STEPS.1),
+            None => (HyperParameters::new(groups, PRIOR), STEPS.0),
+        };
+        learnt.improve(&self.group, &seen.points, &seen.targets, PRIOR, steps)?;
+        Ok(learnt)
+    }
+
+    /// `count` free configurations.
+    pub(super) fn choose(
+        &self,
+        space: &SearchSpace,
+        history: &History,
+        pending: &Points,
+        count: usize,
+        occupied: &mut Occupied<'_>,
+        tuning: &Tuning,
+        rng: &mut Rng,
+    ) -> Result<Points> {
+        let seen = self.seen(history);
+        let learnt = match &self.learnt {
+            Some(learnt) => learnt.clone(),
+            None => self.learn(&seen)?,
+        };
+        let model = LocalModel::fit(&learnt, &self.group, &seen.points, &seen.targets)?;
+        let failed = Points::from_rows(
+            space.dim(),
+            self.failed.iter().filter(|_| tuning.feasibility).map(|i| history.points().row(i)),
+        );
+        let feasibility = Feasibility::fit(&failed, &seen.points, model.posterior.kernel())?;
+        let best = seen.points.rows().map(|x| model.posterior.mean(&model.weights, x));
+        let incumbent = best.fold(f64::NEG_INFINITY, f64::max);
+        let mut posterior =
+            model.posterior.extend(pending.rows().take(super::picks::MOST_PENDING))?;
+        let mut weights = model.weights.clone();
+        weights.resize(posterior.len(), 0.0);
+
+        let candidates = self.candidates(space, history, occupied, rng);
+        let chances: Vec<f64> =
+            candidates.rows().map(|x| feasibility.probability(x).ln()).collect();
+        let mut field = Field::new(&posterior, &weights, candidates);
+        let improvement = |prediction: Prediction| {
+            let deviation = prediction.deviation * model.scale;
+            deviation.ln() + log_improvement((prediction.mean - incumbent) / deviation).value
+        };
+        let mut chosen = Points::with_capacity(space.dim(), count);
+        for _ in 0..count {
+            let mut winner: Option<(f64, usize)> = None;
+            for (i, chance) in chances.iter().enumerate() {
+                let value = improvement(field.prediction(i, &posterior)) + chance;
+                if winner.is_none_or(|winner| value > winner.0)
+                    && occupied.is_free(field.points().row(i))
+                {
+                    winner = Some((value, i));
+                }
+            }
+            let x = match winner {
+                Some((value, i)) => {
+                    let start = (value, field.points().row(i).to_vec());
+                    let value = |posterior: &Posterior, at: &Points| -> Vec<f64> {
+                        let all = posterior.predict_all(&weights, at);
+                        let chance = |x: &[f64]| feasibility.probability(x).ln();
+                        all.into_iter()
+                            .zip(at.rows())
+                            .map(|(p, x)| improvement(p) + chance(x))
+                            .collect()
+                    };
+                    climb(space, occupied, start, |at| value(&posterior, at), rng)
+                }
+                // All candidates are taken: the caller finds a free place nearby.
+                None => space.sample(rng),
+            };
+            occupied.insert(&x);
+            posterior = posterior.extend([x.as_slice()])?;
+            weights.push(0.0);
+            field.take_in(&posterior);
+            chosen.push(&x);
+        }
+        Ok(chosen)
+    }
+
+    /// Free configurations to choose from.
+    fn candidates(
+        &self,
+        space: &SearchSpace,
+        history: &History,
+        occupied: &Occupied<'_>,
+        rng: &mut Rng,
+    ) -> Points {
+        let mut candidates = Points::new(space.dim());
+        let mut add = |x: &[f64]| {
+            if occupied.is_free(x) {
+                candidates.push(x);
+            }
+        };
+        if let Some(listed) = space.candidates() {
+            let start = below(rng, listed.len());
+            let step = listed.len().div_ceil(LISTED).max(1);
+            for offset in (0..listed.len()).step_by(step) {
+                add(listed.row((start + offset) % listed.len()));
+            }
+            for &(_, parent) in self.best.iter().take(PARENTS) {
+                for _ in 0..MUTATIONS / 8 {
+                    add(&space.neighbour(history.points().row(parent), rng, 0.1));
+                }
+            }
+            return candidates;
+        }
+        for _ in 0..RANDOM {
+            add(&space.sample(rng));
+        }
+        for &(_, parent) in self.best.iter().take(PARENTS) {
+            for m in 0..MUTATIONS {
+                // From a fifth of the range down to a thousandth.
+                let radius = 0.2 * 5e-3_f64.powf(m as f64 / (MUTATIONS - 1) as f64);
+                add(&space.neighbour(history.points().row(parent), rng, radius));
+            }
+        }
+        candidates
+    }
+}
+
+struct Seen {
+    points: Points,
+    targets: Vec<f64>,
+}
+
+/// The highest of the points met by single changes from `start`.
+fn climb(
+    space: &SearchSpace,
+    occupied: &Occupied<'_>,
+    start: (f64, Vec<f64>),
+    values: impl Fn(&Points) -> Vec<f64>,
+    rng: &mut Rng,
+) -> Vec<f64> {
+    let (mut highest, mut x) = start;
+    // Neighbours in a list are found by reading it through.
+    let radii = if space.candidates().is_some() { &[][..] } else { &RADII[..] };
+    for &radius in radii {
+        let mut near = Points::new(space.dim());
+        for _ in 0..NEIGHBOURS {
+            let neighbour = space.neighbour(&x, rng, radius);
+            if occupied.is_free(&neighbour) {
+                near.push(&neighbour);
+            }
+        }
+        for (value, neighbour) in values(&near).into_iter().zip(near.rows()) {
+            if value > highest {
+                highest = value;
+                x = neighbour.to_vec();
+            }
+        }
+    }
+    x
+}

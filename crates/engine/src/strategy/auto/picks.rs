@@ -1,0 +1,149 @@
+//! The batch of a region: points of its box at which the upper bound of the model is highest, one after another.
+
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::Tuning;
+use super::region::Patch;
+use crate::descent::resilient::Resilient;
+use crate::domain::Occupied;
+use crate::error::Result;
+use crate::gaussian_process::{Field, Posterior};
+use crate::points::Points;
+use crate::seed::{Rng, uniform};
+use crate::space::SearchSpace;
+
+/// Pending points that a model takes in, at most.
+pub(super) const MOST_PENDING: usize = 128;
+
+/// Chooses points in a patch.
+pub(super) struct Picker<'a> {
+    pub(super) patch: &'a Patch,
+    pub(super) space: &'a SearchSpace,
+    pub(super) tuning: &'a Tuning,
+}
+
+impl Picker<'_> {
+    /// One point for each of `widths`, the deviations between mean and bound.
+    pub(super) fn choose(
+        &self,
+        widths: &[f64],
+        pending: &Points,
+        occupied: &mut Occupied<'_>,
+        rng: &mut Rng,
+    ) -> Result<Points> {
+        let Patch { model, frame, feasibility, floor, .. } = self.patch;
+        let waiting = frame.enter_all(pending.rows().take(MOST_PENDING));
+        let mut posterior = model.posterior.extend(waiting.rows())?;
+        let mut weights = model.weights.clone();
+        weights.resize(posterior.len(), 0.0);
+        let mut field = Field::new(&posterior, &weights, self.candidates(rng));
+        let chances: Vec<f64> = field.points().rows().map(|u| feasibility.probability(u)).collect();
+        let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
+        for &width in widths {
+            let width = width * model.scale;
+            let value = |i: usize| {
+                let prediction = field.prediction(i, &posterior);
+                (prediction.mean + width * prediction.deviation - floor) * chances[i]
+            };
+            let mut order: Vec<(f64, usize)> =
+                (0..field.points().len()).map(|i| (value(i), i)).collect();
+            order.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let polished = self.polish(&posterior, &weights, width, field.points().row(order[0].1));
+            let rest = order.iter().map(|&(_, i)| field.points().row(i).to_vec());
+            let legal = |u: &[f64]| {
+                let mut x = frame.leave(u);
+                self.space.snap(&mut x);
+                x
+            };
+            let x = std::iter::once(polished.clone())
+                .chain(rest)
+                .map(|u| legal(&u))
+                .find(|x| occupied.is_free(x))
+                .unwrap_or_else(|| legal(&polished));
+            occupied.insert(&x);
+            posterior = posterior.extend([frame.enter(&x).as_slice()])?;
+            weights.push(0.0);
+            field.take_in(&posterior);
+            chosen.push(&x);
+        }
+        Ok(chosen)
+    }
+
+    /// Half of them uniform in the box, half normal about its centre at several scales.
+    fn candidates(&self, rng: &mut Rng) -> Points {
+        let Patch { frame, centre, half_widths, .. } = self.patch;
+        let dim = self.patch.dim();
+        let chance = (20.0 / dim as f64).min(1.0);
+        let mut points = self.patch.empty();
+        for i in 0..self.tuning.candidates {
+            let spread = 10.0_f64.powf(-1.5 * uniform(rng));
+            let u: Vec<f64> = half_widths
+                .iter()
+                .zip(centre)
+                .map(|(half, centre)| {
+                    centre + {
+                        if i % 2 == 0 {
+                            let moves = chance >= 1.0 || uniform(rng) < chance;
+                            if moves { half * (2.0 * uniform(rng) - 1.0) } else { 0.0 }
+                        } else {
+                            let normal: f64 = StandardNormal.sample(rng);
+                            half * spread * normal
+                        }
+                    }
+                })
+                .collect();
+            points.push(&frame.keep_inside(&u));
+        }
+        points
+    }
+
+    /// Climbs the bound from `start`, inside box and cube, and returns the highest point met.
+    fn polish(
+        &self,
+        posterior: &Posterior,
+        weights: &[f64],
+        width: f64,
+        start: &[f64],
+    ) -> Vec<f64> {
+        let Patch { frame, centre, half_widths, feasibility, floor, .. } = self.patch;
+        let steps = half_widths.iter().map(|half| 0.1 * half).collect();
+        let mut rule = Resilient::new(steps, 5.0);
+        let (mut u, mut best) = (start.to_vec(), (f64::NEG_INFINITY, start.to_vec()));
+        let (mut gradient, mut slope) = (vec![0.0; u.len()], vec![0.0; u.len()]);
+        for _ in 0..self.tuning.polish {
+            let value = if width == 0.0 {
+                posterior.mean_and_gradient(weights, &u, &mut gradient)
+            } else {
+                let prediction =
+                    posterior.predict_with_gradients(weights, &u, &mut gradient, &mut slope);
+                gradient.iter_mut().zip(&slope).for_each(|(g, s)| *g += width * s);
+                prediction.mean + width * prediction.deviation
+            };
+            let chance = feasibility.probability_and_gradient(&u, &mut slope);
+            let above = value - floor;
+            gradient.iter_mut().zip(&slope).for_each(|(g, s)| *g = *g * chance + above * s);
+            let value = above * chance;
+            if value > best.0 {
+                best = (value, u.clone());
+            }
+            rule.ascend(&mut u, &gradient);
+            for ((u, half), centre) in u.iter_mut().zip(half_widths).zip(centre) {
+                *u = u.clamp(centre - half, centre + half);
+            }
+            u = frame.keep_inside(&u);
+        }
+        best.1
+    }
+}
+
+/// Widths for `count` points of which the first is the `first`-th of the search: a ladder from 0 to `most`, which a
+/// small batch climbs over several asks.
+pub(super) fn ladder(first: usize, count: usize, most: f64) -> Vec<f64> {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    if count >= 4 {
+        return (0..count).map(|j| most * j as f64 / (count - 1) as f64).collect();
+    }
+    (first..first + count)
+        .map(|i| if i % 4 == 0 { 0.0 } else { most * (i as f64 * GOLDEN).fract() })
+        .collect()
+}
