@@ -4,6 +4,7 @@ mod ask;
 mod belief;
 mod best;
 mod check;
+mod compare;
 mod delete;
 mod doctor;
 mod exchange;
@@ -73,6 +74,8 @@ enum Command {
     Delete(delete::Arguments),
     /// Check the storage: reachable, schema, leases, dead workers
     Doctor(doctor::Arguments),
+    /// Compare our methods with other tools on the same problems
+    Compare(compare::Arguments),
     /// Minimise a built-in test problem and show what the method does
     #[command(alias = "minimise")]
     Minimize(minimize::Arguments),
@@ -103,6 +106,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Delete(arguments) => delete::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Minimize(arguments) => minimize::run(&arguments),
         Command::Methods(arguments) => methods::run(&arguments),
         Command::Paper(arguments) => paper::run(&arguments),

@@ -144,7 +144,8 @@ impl Display {
         if let Some((value, trial)) = best {
             text.push_str(&format!(", best {} (trial {trial})", short(value)));
         }
-        if let Some(left) = self.left(counts, total).filter(|left| *left >= Duration::from_secs(1)) {
+        if let Some(left) = self.left(counts, total).filter(|left| *left >= Duration::from_secs(1))
+        {
             text.push_str(&format!(", {} left", duration::show(left)));
         }
         if let Ok(mut latest) = self.latest.lock() {

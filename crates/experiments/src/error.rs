@@ -79,6 +79,14 @@ pub enum Error {
         /// What to do.
         remedy: &'static str,
     },
+    /// A point that is not in a problem's domain.
+    #[error("a point of {problem} was refused: {reason}")]
+    Point {
+        /// The problem's name.
+        problem: String,
+        /// Why.
+        reason: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {

@@ -10,6 +10,7 @@
 
 mod benchmark;
 pub mod claim;
+pub mod compare;
 pub mod data;
 pub mod error;
 pub mod mnist;

@@ -146,17 +146,31 @@ impl Writer {
     }
 }
 
+/// How long a trial took, by the clock.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Times {
+    /// Altogether.
+    pub seconds: f64,
+    /// Each ask, where it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<f64>,
+}
+
 /// Keeps how long a trial took.
-pub(crate) fn write_seconds(dir: &Path, key: &Key, seconds: f64) -> Result<()> {
+pub(crate) fn write_times(dir: &Path, key: &Key, times: &Times) -> Result<()> {
     let path = times_path(dir, key);
     create_folder_of(&path)?;
-    fs::write(&path, format!("{{\"seconds\":{seconds}}}\n")).map_err(Error::file(&path))
+    let text = serde_json::to_string(times).map_err(|error| Error::Unreadable {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    fs::write(&path, text + "\n").map_err(Error::file(&path))
 }
 
 /// How long a trial took, where it is known.
 pub(crate) fn seconds(dir: &Path, key: &Key) -> Option<f64> {
     let text = fs::read_to_string(times_path(dir, key)).ok()?;
-    serde_json::from_str::<serde_json::Value>(&text).ok()?.get("seconds")?.as_f64()
+    serde_json::from_str::<Times>(&text).ok().map(|times| times.seconds)
 }
 
 fn create_folder_of(path: &Path) -> Result<()> {
@@ -189,15 +203,19 @@ pub(crate) fn read(path: &Path) -> Result<(Option<Trial>, usize)> {
 impl Records {
     /// All records of a figure under `dir`; empty if there are none.
     pub fn read(dir: &Path, figure: Figure) -> Result<Self> {
-        let folder = dir.join("records").join(figure.name());
+        Self::read_folder(&dir.join("records").join(figure.name()))
+    }
+
+    /// All records in a folder; empty if there are none.
+    pub(crate) fn read_folder(folder: &Path) -> Result<Self> {
         let mut records = Self::default();
-        let entries = match fs::read_dir(&folder) {
+        let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(records),
-            Err(error) => return Err(Error::file(&folder)(error)),
+            Err(error) => return Err(Error::file(folder)(error)),
         };
         for entry in entries {
-            let path = entry.map_err(Error::file(&folder))?.path();
+            let path = entry.map_err(Error::file(folder))?.path();
             if path.extension().is_none_or(|extension| extension != "jsonl") {
                 continue;
             }

@@ -14,7 +14,7 @@ use wimble::seed::Seed;
 use crate::data::Folder;
 use crate::error::{Error, Result};
 use crate::objective::Objective;
-use crate::record::{self, End, Key, Round, Start, Writer};
+use crate::record::{self, End, Key, Round, Start, Times, Writer};
 use crate::settings::{Figure, Method, Settings, Subject};
 use crate::{search, theory};
 
@@ -64,45 +64,16 @@ impl Plan {
 
     /// Runs every trial that has not ended yet; `progress` is told how many have.
     pub fn run(&self, dir: &Path, progress: &(dyn Fn(usize) + Sync)) -> Result<Done> {
-        if self.jobs == 0 {
-            return Err(Error::Invalid {
-                field: "jobs",
-                value: "0".to_owned(),
-                allowed: "at least 1",
-            });
-        }
         let mut done = Done::default();
         let tasks = self.open_tasks(dir, &mut done)?;
         let objectives = self.objectives(&tasks)?;
-        progress(done.found);
-        let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(done.found));
-        let stopped = AtomicBool::new(false);
-        let failure = Mutex::new(None);
-        let work = || {
-            while !stopped.load(Ordering::Relaxed) {
-                let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                match self.compute(dir, task, &objectives) {
-                    Ok(()) => progress(ended.fetch_add(1, Ordering::Relaxed) + 1),
-                    Err(error) => {
-                        stopped.store(true, Ordering::Relaxed);
-                        if let Ok(mut first) = failure.lock() {
-                            let Key { problem, method, trial, .. } = task.start.key.clone();
-                            let source = Box::new(error);
-                            first.get_or_insert(Error::Trial { problem, method, trial, source });
-                        }
-                    }
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..self.jobs.min(tasks.len()) {
-                scope.spawn(work);
-            }
-        });
-        match failure.into_inner() {
-            Ok(Some(error)) => Err(error),
-            _ => Ok(Done { computed: tasks.len(), ..done }),
-        }
+        in_parallel(&tasks, self.jobs, done.found, progress, |task| {
+            self.compute(dir, task, &objectives).map_err(|error| {
+                let Key { problem, method, trial, .. } = task.start.key.clone();
+                Error::Trial { problem, method, trial, source: Box::new(error) }
+            })
+        })?;
+        Ok(Done { computed: tasks.len(), ..done })
     }
 
     /// The trials without an end, those of the same number side by side: a run that is stopped has whole comparisons.
@@ -214,8 +185,50 @@ impl Plan {
                 return Err(Error::Unreadable { path: "settings".to_owned(), reason });
             }
         }
-        record::write_seconds(dir, &start.key, before.elapsed().as_secs_f64())?;
+        let times = Times { seconds: before.elapsed().as_secs_f64(), asks: Vec::new() };
+        record::write_times(dir, &start.key, &times)?;
         writer.end(end)
+    }
+}
+
+/// Computes every task on `jobs` threads; the first error stops what has not begun. `progress` is told how many have
+/// ended, counting from `found`.
+pub(crate) fn in_parallel<T: Sync>(
+    tasks: &[T],
+    jobs: usize,
+    found: usize,
+    progress: &(dyn Fn(usize) + Sync),
+    compute: impl Fn(&T) -> Result<()> + Sync,
+) -> Result<()> {
+    if jobs == 0 {
+        return Err(Error::Invalid { field: "jobs", value: "0".to_owned(), allowed: "at least 1" });
+    }
+    progress(found);
+    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(found));
+    let stopped = AtomicBool::new(false);
+    let failure = Mutex::new(None);
+    let work = || {
+        while !stopped.load(Ordering::Relaxed) {
+            let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+            match compute(task) {
+                Ok(()) => progress(ended.fetch_add(1, Ordering::Relaxed) + 1),
+                Err(error) => {
+                    stopped.store(true, Ordering::Relaxed);
+                    if let Ok(mut first) = failure.lock() {
+                        first.get_or_insert(error);
+                    }
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(tasks.len()) {
+            scope.spawn(work);
+        }
+    });
+    match failure.into_inner() {
+        Ok(Some(error)) => Err(error),
+        _ => Ok(()),
     }
 }
 

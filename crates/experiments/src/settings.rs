@@ -375,7 +375,7 @@ impl Method {
     }
 }
 
-fn positive(field: &'static str, value: usize) -> Result<usize> {
+pub(crate) fn positive(field: &'static str, value: usize) -> Result<usize> {
     if value > 0 {
         return Ok(value);
     }
@@ -383,7 +383,7 @@ fn positive(field: &'static str, value: usize) -> Result<usize> {
 }
 
 /// Leaves those of `all` that are named, in their own order.
-fn keep<T>(
+pub(crate) fn keep<T>(
     what: &'static str,
     all: &mut Vec<T>,
     named: &[String],

@@ -1,0 +1,198 @@
+"""Runs other tools on our problems and writes records that `wimble compare report` reads.
+
+Points are evaluated by `wimble compare evaluate`, so that a tool meets exactly our functions, initial points and noise.
+A run ends after its evaluations, or when asking and telling have taken the limit in CPU seconds of this process: other
+work on the machine makes no difference. A run that has ended is never computed again.
+
+Called by ./run, which sets up environments and keeps numerical libraries to one thread.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+from tools import TOOLS, in_words
+
+ASKS = 5  # timed after each size of history
+
+
+class Oracle:
+    """A problem under a seed, evaluated by the other side of a pipe."""
+
+    def __init__(self, wimble, problem, seed):
+        command = [wimble, "compare", "evaluate", problem, "--seed", str(seed)]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        self.evaluations = 0
+        self.simple_regret, self.incumbent = math.inf, (math.inf, math.inf)
+
+    def observe(self, points):
+        values = []
+        for x in points:
+            self.process.stdin.write(json.dumps([float(c) for c in x]) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError("wimble compare evaluate ended; its message is above")
+            seen = json.loads(line)
+            self.evaluations += 1
+            self.simple_regret = min(self.simple_regret, seen["regret"])
+            self.incumbent = min(self.incumbent, (seen["value"], seen["regret"]))
+            values.append(seen["value"])
+        return values
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def call(wimble, *arguments):
+    return json.loads(subprocess.run([wimble, "compare", *arguments], check=True, capture_output=True, text=True).stdout)
+
+
+def has_ended(path, start):
+    """Whether the file holds this run to its end; a run of other settings is refused."""
+    if not path.exists():
+        return False
+    lines = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}}")]
+    if not lines or "start" not in lines[0]:
+        return False
+    if lines[0]["start"]["settings"] != start["settings"]:
+        sys.exit(f"{path} is of other settings ({lines[0]['start']['settings']}); give another folder with --out")
+    end = lines[-1].get("end")
+    return end is not None and (end["end"] == "aborted" or end["rounds"] >= start["rounds"])
+
+
+def run(wimble, out, settings, tool, problem, seed, batch_size):
+    """One run, round by round."""
+    cap = min(tool["evaluations"] or settings["evaluations"], settings["evaluations"])
+    rounds = math.ceil((cap - settings["initial"]) / batch_size)
+    limit = settings["ask_seconds"]
+    figure = f"compare-{batch_size}"
+    start = {
+        "key": {"figure": figure, "problem": problem, "method": tool["name"], "trial": seed},
+        "seed": seed,
+        "rounds": rounds,
+        "settings": f"{in_words(tool['name'])}; batches of {batch_size}, {settings['initial']} initial; at most {limit} s",
+    }
+    name = f"{problem}__{tool['name']}__{seed}"
+    path = out / "records" / figure / f"{name}.jsonl"
+    if has_ended(path, start):
+        return False
+    begun = time.monotonic()
+    first = call(wimble, "initial", problem, "--seed", str(seed), "--count", str(settings["initial"]))
+    oracle = Oracle(wimble, problem, seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    asks, end = [], "finished"
+    with path.open("w") as file:
+
+        def write(kind, content):
+            file.write(json.dumps({kind: content}, separators=(",", ":")) + "\n")
+            file.flush()
+
+        write("start", start)
+        try:
+            before = time.process_time()
+            optimiser = TOOLS[tool["name"]](first["domain"], seed, batch_size, cap)
+            optimiser.tell(first["points"], oracle.observe(first["points"]))
+            spent = time.process_time() - before
+            for number in range(1, rounds + 1):
+                before = time.process_time()
+                points = optimiser.ask(batch_size)
+                asks.append(time.process_time() - before)
+                values = oracle.observe(points)
+                optimiser.tell(points, values)
+                spent += time.process_time() - before
+                metrics = {"incumbent_regret": oracle.incumbent[1], "simple_regret": oracle.simple_regret}
+                write("round", {"round": number, "evaluations": oracle.evaluations, "metrics": metrics})
+                if number < rounds and spent > limit:
+                    end = "aborted"
+                    break
+        except Exception:
+            # What it reached counts; why it stopped is kept beside the records.
+            end = "aborted"
+            failure = out / "failures" / figure / f"{name}.txt"
+            failure.parent.mkdir(parents=True, exist_ok=True)
+            failure.write_text(traceback.format_exc())
+        write("end", {"end": end, "rounds": len(asks) if end == "finished" else count_rounds(path)})
+    oracle.close()
+    times = out / "times" / figure / f"{name}.json"
+    times.parent.mkdir(parents=True, exist_ok=True)
+    times.write_text(json.dumps({"seconds": time.monotonic() - begun, "asks": asks}) + "\n")
+    return True
+
+
+def count_rounds(path):
+    return sum(line.startswith('{"round"') for line in path.read_text().splitlines())
+
+
+def latency(wimble, out, settings, tool, sizes, patience):
+    """CPU seconds of an ask after as many evaluations; larger sizes are left out once one takes too long."""
+    problem, batch_size = settings["latency_problem"], settings["batch_size"]
+    measured = []
+    for size in sizes:
+        first = call(wimble, "initial", problem, "--count", str(size))
+        oracle = Oracle(wimble, problem, 0)
+        optimiser = TOOLS[tool["name"]](first["domain"], 0, batch_size, size + ASKS * batch_size)
+        optimiser.tell(first["points"], oracle.observe(first["points"]))
+        seconds = []
+        for _ in range(ASKS):
+            before = time.process_time()
+            points = optimiser.ask(batch_size)
+            seconds.append(time.process_time() - before)
+            optimiser.tell(points, oracle.observe(points))
+            if sum(seconds) > patience:
+                break
+        oracle.close()
+        measured.append({"evaluations": size, "seconds": seconds})
+        print(f"{tool['name']}: {1000 * sorted(seconds)[len(seconds) // 2]:.1f} ms after {size}", flush=True)
+        if max(seconds) > patience:
+            break
+    folder = out / "latency"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {
+        "tool": tool["name"],
+        "settings": in_words(tool["name"]),
+        "problem": problem,
+        "batch_size": batch_size,
+        "sizes": measured,
+    }
+    (folder / f"{tool['name']}.json").write_text(json.dumps(content) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--wimble", required=True, help="the command wimble")
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the records")
+    parser.add_argument("--tool", required=True, choices=TOOLS)
+    parser.add_argument("--problems", default="", help="these only, separated by commas")
+    parser.add_argument("--seeds", default="0,1,2,3,4", help="separated by commas")
+    parser.add_argument("--batch-size", type=int, default=10)
+    parser.add_argument("--latency", default="", help="time an ask after these many evaluations instead")
+    parser.add_argument("--patience", type=float, default=30.0, help="seconds of an ask after which sizes are left out")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    settings = call(arguments.wimble, "settings")
+    tool = next(tool for tool in settings["tools"] if tool["name"] == arguments.tool)
+    if arguments.latency:
+        sizes = [int(size) for size in arguments.latency.split(",")]
+        return latency(arguments.wimble, arguments.out, settings, tool, sizes, arguments.patience)
+    names = [problem["name"] for problem in settings["problems"]]
+    chosen = arguments.problems.split(",") if arguments.problems else names
+    for unknown in sorted(set(chosen) - set(names)):
+        sys.exit(f"no problem of the comparison is called {unknown}; there are {', '.join(names)}")
+    for seed in map(int, arguments.seeds.split(",")):
+        for problem in chosen:
+            done = run(arguments.wimble, arguments.out, settings, tool, problem, seed, arguments.batch_size)
+            print(f"{tool['name']} {problem} {seed}: {'done' if done else 'found'}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

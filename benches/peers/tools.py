@@ -1,0 +1,381 @@
+"""One small adapter a tool: the same two calls, `tell(points, values)` and `ask(count)`.
+
+Points are lists of coordinates in the problem's own units; values are minimised. Tools run with the settings that they
+recommend for a box of real variables, except where a comment says otherwise. `settings` says in words what was run.
+Packages are imported when a tool is built: every environment has only some of them.
+"""
+
+from importlib.metadata import version
+
+import numpy as np
+
+
+class Box:
+    """A domain, and its unit cube for tools that are not scale free."""
+
+    def __init__(self, domain):
+        self.low, self.high = np.array(domain, dtype=float).T
+        self.dim = len(domain)
+
+    def to_unit(self, points):
+        return (np.asarray(points, dtype=float) - self.low) / (self.high - self.low)
+
+    def from_unit(self, points):
+        points = self.low + np.asarray(points, dtype=float) * (self.high - self.low)
+        return np.clip(points, self.low, self.high).tolist()
+
+
+class Tool:
+    """What a run needs to know: the domain, a seed, points an ask, evaluations altogether."""
+
+    def __init__(self, domain, seed, batch_size, evaluations):
+        self.box = Box(domain)
+        self.seed, self.batch_size, self.evaluations = seed, batch_size, evaluations
+        self.names = [f"x{k + 1}" for k in range(self.box.dim)]
+        self.build()
+
+
+class Optuna(Tool):
+    """Trials of its own are asked for in a row before the first is told: batches by its constant liar."""
+
+    package = "optuna"
+
+    def build(self):
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.library = optuna
+        self.sides = {
+            name: optuna.distributions.FloatDistribution(low, high)
+            for name, low, high in zip(self.names, self.box.low, self.box.high)
+        }
+        self.study, self.open = None, {}
+
+    def start(self, points, values):
+        """The study, with the initial points as finished trials."""
+        self.study = self.library.create_study(sampler=self.sampler(points, values))
+        for x, value in zip(points, values):
+            trial = self.library.trial.create_trial(
+                params=dict(zip(self.names, x)), distributions=self.sides, value=value
+            )
+            self.study.add_trial(trial)
+
+    def ask(self, count):
+        trials = [self.study.ask(self.sides) for _ in range(count)]
+        points = [[trial.params[name] for name in self.names] for trial in trials]
+        self.open = {tuple(x): trial for x, trial in zip(points, trials)}
+        return points
+
+    def tell(self, points, values):
+        if self.study is None:
+            return self.start(points, values)
+        for x, value in zip(points, values):
+            self.study.tell(self.open[tuple(x)].number, value)
+
+
+class OptunaTpe(Optuna):
+    settings = "TPESampler, its defaults (multivariate, constant liar)"
+
+    def sampler(self, points, values):
+        return self.library.samplers.TPESampler(seed=self.seed)
+
+
+class OptunaGp(Optuna):
+    settings = "GPSampler, its defaults"
+
+    def sampler(self, points, values):
+        return self.library.samplers.GPSampler(seed=self.seed)
+
+
+class OptunaCmaEs(Optuna):
+    settings = "CmaEsSampler, from the best initial point, population = batch (its default for batches below 5)"
+
+    def sampler(self, points, values):
+        best = points[int(np.argmin(values))]
+        return self.library.samplers.CmaEsSampler(
+            seed=self.seed,
+            x0=dict(zip(self.names, best)),
+            popsize=self.batch_size if self.batch_size >= 5 else None,
+        )
+
+
+class RustunaTpe(Optuna):
+    """Rustuna's trials suggest one variable at a time."""
+
+    package = "rustuna"
+    settings = "TPESampler, its defaults (multivariate)"
+
+    def build(self):
+        import rustuna
+
+        self.library = rustuna
+        self.sides = {
+            name: rustuna.distributions.FloatDistribution(low, high)
+            for name, low, high in zip(self.names, self.box.low, self.box.high)
+        }
+        self.study, self.open = None, {}
+
+    def sampler(self, points, values):
+        return self.library.samplers.TPESampler(seed=self.seed)
+
+    def ask(self, count):
+        trials = [self.study.ask() for _ in range(count)]
+        points = []
+        for trial in trials:
+            sides = zip(self.names, self.box.low, self.box.high)
+            points.append([trial.suggest_float(name, low, high) for name, low, high in sides])
+        self.open = {tuple(x): trial for x, trial in zip(points, trials)}
+        return points
+
+
+class Pycma(Tool):
+    """Starts from the best initial point; starts again from a random one when it has converged."""
+
+    package = "cma"
+    settings = (
+        "CMAEvolutionStrategy in the unit cube from the best initial point, deviation 0.3, "
+        "population = batch (its default for batches below 5), started again at random when it stops"
+    )
+
+    def build(self):
+        self.rng = np.random.default_rng(self.seed)
+        self.strategy, self.starts = None, 0
+        self.waiting, self.answered = [], []
+
+    def start(self, x):
+        import cma
+
+        options = {"bounds": [0, 1], "verbose": -9, "seed": 1 + self.seed + 1000 * self.starts}
+        if self.batch_size >= 5:
+            options["popsize"] = self.batch_size
+        self.strategy = cma.CMAEvolutionStrategy(x, 0.3, options)
+        self.starts += 1
+        self.waiting, self.answered = [], []
+
+    def ask(self, count):
+        points = []
+        while len(points) < count:
+            if not self.waiting:
+                self.waiting = list(self.strategy.ask())
+            points.append(self.waiting.pop(0))
+        self.asked = points
+        return self.box.from_unit(points)
+
+    def tell(self, points, values):
+        if self.strategy is None:
+            return self.start(self.box.to_unit(points[int(np.argmin(values))]))
+        self.answered += list(zip(self.asked, values))
+        size = self.strategy.popsize
+        while len(self.answered) >= size:
+            batch, self.answered = self.answered[:size], self.answered[size:]
+            self.strategy.tell([x for x, _ in batch], [value for _, value in batch])
+        if self.strategy.stop() and not self.waiting:
+            self.start(self.rng.uniform(size=self.box.dim))
+
+
+class Nevergrad(Tool):
+    package = "nevergrad"
+    settings = "NGOpt in the unit cube, workers = batch, budget = all evaluations; initial points by suggest"
+
+    def build(self):
+        import nevergrad
+
+        cube = nevergrad.p.Array(shape=(self.box.dim,)).set_bounds(0.0, 1.0)
+        cube.random_state.seed(self.seed)
+        self.optimizer = nevergrad.optimizers.NGOpt(
+            cube, budget=self.evaluations, num_workers=self.batch_size
+        )
+        self.candidates = None
+
+    def ask(self, count):
+        self.candidates = [self.optimizer.ask() for _ in range(count)]
+        return self.box.from_unit([candidate.value for candidate in self.candidates])
+
+    def tell(self, points, values):
+        if self.candidates is None:
+            for x in self.box.to_unit(points):
+                self.optimizer.suggest(x)
+            self.ask(len(points))
+        for candidate, value in zip(self.candidates, values):
+            self.optimizer.tell(candidate, value)
+
+
+class Hebo(Tool):
+    package = "HEBO"
+    settings = "HEBO, its defaults (MACE), unit cube"
+
+    def build(self):
+        import torch
+        from hebo.design_space.design_space import DesignSpace
+        from hebo.optimizers.hebo import HEBO
+
+        torch.set_num_threads(1)
+        torch.manual_seed(self.seed)
+        np.random.seed(self.seed)
+        sides = [{"name": name, "type": "num", "lb": 0, "ub": 1} for name in self.names]
+        # The shared initial points take the place of its own.
+        self.optimizer = HEBO(DesignSpace().parse(sides), rand_sample=2, scramble_seed=self.seed)
+
+    def ask(self, count):
+        return self.box.from_unit(self.optimizer.suggest(count)[self.names].to_numpy())
+
+    def tell(self, points, values):
+        import pandas
+
+        frame = pandas.DataFrame(self.box.to_unit(points), columns=self.names)
+        self.optimizer.observe(frame, np.array(values).reshape(-1, 1))
+
+
+class Botorch(Tool):
+    package = "botorch"
+    settings = "SingleTaskGP, qLogEI, greedy batches, 10 restarts of 256 raw samples, unit cube, double precision"
+
+    def build(self):
+        import torch
+
+        torch.set_num_threads(1)
+        torch.manual_seed(self.seed)
+        self.points, self.values = np.empty((0, self.box.dim)), np.empty(0)
+
+    def ask(self, count):
+        import torch
+        from botorch.acquisition.logei import qLogExpectedImprovement
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.optim import optimize_acqf
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        x = torch.tensor(self.points, dtype=torch.double)
+        y = -torch.tensor(self.values, dtype=torch.double).unsqueeze(-1)
+        model = SingleTaskGP(x, y)  # standardises the values
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        bounds = torch.tensor([[0.0] * self.box.dim, [1.0] * self.box.dim], dtype=torch.double)
+        batch, _ = optimize_acqf(
+            qLogExpectedImprovement(model, best_f=y.max()),
+            bounds=bounds,
+            q=count,
+            num_restarts=10,
+            raw_samples=256,
+            sequential=True,
+        )
+        return self.box.from_unit(batch.numpy())
+
+    def tell(self, points, values):
+        self.points = np.vstack([self.points, self.box.to_unit(points)])
+        self.values = np.append(self.values, values)
+
+
+class Smac(Tool):
+    package = "smac"
+    settings = "BlackBoxFacade, its defaults (Gaussian process, EI), deterministic"
+
+    def build(self):
+        self.facade = None
+
+    def start(self, points):
+        """Its initial design is the shared points, which it then asks for first."""
+        import tempfile
+
+        from ConfigSpace import Configuration, ConfigurationSpace, Float
+        from smac import BlackBoxFacade, Scenario
+
+        space = ConfigurationSpace(seed=self.seed)
+        sides = zip(self.names, self.box.low, self.box.high)
+        space.add([Float(name, (float(low), float(high))) for name, low, high in sides])
+        self.folder = tempfile.TemporaryDirectory()
+        scenario = Scenario(
+            space,
+            deterministic=True,
+            n_trials=self.evaluations,
+            seed=self.seed,
+            output_directory=self.folder.name,
+        )
+        first = [Configuration(space, values=dict(zip(self.names, x))) for x in points]
+        design = BlackBoxFacade.get_initial_design(scenario, n_configs=0, additional_configs=first)
+        self.facade = BlackBoxFacade(
+            scenario, lambda config, seed=0: 0.0, initial_design=design, overwrite=True, logging_level=40
+        )
+
+    def ask(self, count):
+        self.trials = [self.facade.ask() for _ in range(count)]
+        return [[trial.config[name] for name in self.names] for trial in self.trials]
+
+    def tell(self, points, values):
+        from smac.runhistory.dataclasses import TrialValue
+
+        if self.facade is None:
+            self.start(points)
+            asked = self.ask(len(points))
+            # It may ask for the initial points in another order.
+            order = [int(np.argmin([np.abs(np.subtract(x, y)).sum() for y in points])) for x in asked]
+            values = [values[place] for place in order]
+        for trial, value in zip(self.trials, values):
+            self.facade.tell(trial, TrialValue(cost=value, time=0.0), save=False)
+
+
+class SyneTuneBore(Tool):
+    package = "syne-tune"
+    settings = "Bore searcher, its defaults (xgboost, random search of the acquisition), one point after the other"
+
+    def build(self):
+        from syne_tune.config_space import uniform
+        from syne_tune.optimizer.schedulers.searchers.bore import Bore
+
+        np.random.seed(self.seed)
+        sides = zip(self.names, self.box.low, self.box.high)
+        space = {name: uniform(float(low), float(high)) for name, low, high in sides}
+        self.searcher = Bore(space, random_seed=self.seed, points_to_evaluate=[])
+        self.told = 0
+
+    def ask(self, count):
+        configs = [self.searcher.suggest() for _ in range(count)]
+        return [[config[name] for name in self.names] for config in configs]
+
+    def tell(self, points, values):
+        for x, value in zip(points, values):
+            self.searcher.on_trial_complete(self.told, dict(zip(self.names, x)), value)
+            self.told += 1
+
+
+class Egobox(Tool):
+    package = "egobox"
+    settings = "Egor.suggest, its defaults (log EI), batches by the Kriging believer"
+
+    def build(self):
+        import egobox
+
+        self.optimizer = egobox.Egor(
+            np.column_stack([self.box.low, self.box.high]).tolist(),
+            qei_config=egobox.QEiConfig(batch=self.batch_size),
+            seed=self.seed,
+        )
+        self.points, self.values = np.empty((0, self.box.dim)), np.empty((0, 1))
+
+    def ask(self, count):
+        # The batch size is one of its settings.
+        return np.clip(self.optimizer.suggest(self.points, self.values), self.box.low, self.box.high).tolist()[:count]
+
+    def tell(self, points, values):
+        self.points = np.vstack([self.points, points])
+        self.values = np.vstack([self.values, np.reshape(values, (-1, 1))])
+
+
+TOOLS = {
+    "optuna-tpe": OptunaTpe,
+    "optuna-cma-es": OptunaCmaEs,
+    "optuna-gp": OptunaGp,
+    "rustuna-tpe": RustunaTpe,
+    "pycma": Pycma,
+    "nevergrad": Nevergrad,
+    "hebo": Hebo,
+    "botorch": Botorch,
+    "smac": Smac,
+    "syne-tune-bore": SyneTuneBore,
+    "egobox": Egobox,
+}
+
+
+def in_words(name):
+    """The tool, its version and how it was set up."""
+    tool = TOOLS[name]
+    return f"{tool.package} {version(tool.package)} {tool.settings}"
