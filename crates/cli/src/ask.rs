@@ -30,7 +30,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = match arguments.which.file()? {
         Some(file) => storage::open_or_create(&arguments.storage.open()?, &file)?.0,
-        None => arguments.which.open(arguments.storage.existing()?)?,
+        None => arguments.which.open(&arguments.storage.existing()?)?,
     };
     let worker = WorkerKey::given(arguments.worker.clone());
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());

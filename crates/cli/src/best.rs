@@ -26,7 +26,7 @@ pub struct Arguments {
 
 /// Prints the best trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(arguments.storage.existing()?)?;
+    let study = arguments.which.open(&arguments.storage.existing()?)?;
     let trials = study.best_trials(arguments.count as usize)?;
     let Some(best) = study.best()? else {
         let counts = study.counts()?;

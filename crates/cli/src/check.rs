@@ -14,7 +14,7 @@ use wimble::strategy::Spec;
 use wimble::strategy::spec::ClassifierSpec;
 use wimble::strategy::spec::names::METHODS;
 use wimble_study::runner::Evaluator;
-use wimble_study::study_file::{StartIn, duration, variable};
+use wimble_study::study_file::{StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
 
 use crate::storage::{self, quoted};
@@ -83,6 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
             writeln!(out, "command    {}", words.join(" "))?;
             let place = match evaluation.start_in {
+                StartIn::StudyFile if home == Path::new(".") => "this folder".to_owned(),
                 StartIn::StudyFile => home.display().to_string(),
                 StartIn::Trial => "the folder of the trial".to_owned(),
             };
@@ -179,7 +180,7 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
     let Some(evaluation) = &file.evaluation else { return Vec::new() };
     let mut notes = Vec::new();
     let in_environment: Vec<&str> =
-        evaluation.environment.values().flat_map(|template| template.placeholders()).collect();
+        evaluation.environment.values().flat_map(Template::placeholders).collect();
     let all_by_file = evaluation
         .command
         .placeholders()

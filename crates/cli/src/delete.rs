@@ -17,6 +17,9 @@ pub struct Arguments {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// Deletes the study.
@@ -46,6 +49,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     store.delete(name)?;
-    writeln!(std::io::stdout(), "Deleted `{name}` and its {} trials.", counts.total())?;
+    let trials = counts.total();
+    let mut out = std::io::stdout();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::json!({ "deleted": name, "trials": trials }))?;
+    } else {
+        writeln!(out, "Deleted `{name}` and its {trials} trials.")?;
+    }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub struct Arguments {
 
 /// Writes all trials; to Optuna, the finished ones.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(arguments.storage.existing()?)?;
+    let study = arguments.which.open(&arguments.storage.existing()?)?;
     let format = match (&arguments.out, arguments.format) {
         (None, None) => Format::Csv,
         (path, given) => Format::of(given, path.as_deref())?,

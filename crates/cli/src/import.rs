@@ -33,6 +33,9 @@ pub struct Arguments {
     /// Which study of the Optuna storage [default: the only one]
     #[arg(long, value_name = "NAME")]
     from: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// Adds the trials. Doing so again changes nothing.
@@ -59,13 +62,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         study.add(chunk)?;
     }
     let added = study.counts()?.total() - before;
+    let known = additions.len() as u64 - added.min(additions.len() as u64);
+    let name = &study.settings().name;
     let mut out = std::io::stdout().lock();
+    if arguments.json {
+        let report =
+            serde_json::json!({ "study": name, "added": added, "known": known, "notes": notes });
+        writeln!(out, "{report}")?;
+        return Ok(());
+    }
     for note in notes {
         writeln!(out, "note: {note}")?;
     }
-    let known = additions.len() as u64 - added.min(additions.len() as u64);
     let known = if known == 0 { String::new() } else { format!("; {known} were there already") };
-    writeln!(out, "Added {added} trials to `{}`{known}.", study.settings().name)?;
+    writeln!(out, "Added {added} trials to `{name}`{known}.")?;
     Ok(())
 }
 
@@ -97,7 +107,7 @@ fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study
         let Some(_) = &arguments.study else {
             bail!("say which study to add to: --study NAME or --study FILE.toml")
         };
-        return which.open(arguments.storage.existing()?);
+        return which.open(&arguments.storage.existing()?);
     };
     let store = arguments.storage.open()?;
     let name = arguments.study.clone().unwrap_or_else(|| found.name.clone());

@@ -90,7 +90,7 @@ impl Display {
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {
-                self.say(&format!("trial {trial}: infeasible"))
+                self.say(&format!("trial {trial}: infeasible"));
             }
             Event::Told { trial, outcome: Outcome::Failed(failure), .. } => {
                 self.say(&format!("trial {trial}: failed: {}", first_line(&failure.reason)));
@@ -103,10 +103,10 @@ impl Display {
             }
             Event::Released { trial } => self.say(&format!("trial {trial}: back in the queue")),
             Event::Dropped { trial, reason } => {
-                self.say(&format!("trial {trial}: dropped: {reason}"))
+                self.say(&format!("trial {trial}: dropped: {reason}"));
             }
             Event::StorageAway { reason } => {
-                self.say(&format!("the storage does not answer; trying again: {reason}"))
+                self.say(&format!("the storage does not answer; trying again: {reason}"));
             }
             Event::StorageBack => self.say("the storage answers again"),
             Event::Started(_) => {}

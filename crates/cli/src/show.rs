@@ -49,7 +49,7 @@ struct Neighbour {
 
 /// Prints the trial.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(arguments.storage.existing()?)?;
+    let study = arguments.which.open(&arguments.storage.existing()?)?;
     let trial = study.trial(arguments.trial)?;
     let mut follower = Follower::new(study.settings().clone());
     follower.catch_up(&**study.store())?;
@@ -66,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         json["nearest"] = serde_json::to_value(&neighbours)?;
         json["output"] = output(&trial).into();
         if arguments.model {
-            json["model"] = serde_json::to_value(&belief)?;
+            json["model"] = serde_json::to_value(belief)?;
         }
         writeln!(out, "{json}")?;
         return Ok(());

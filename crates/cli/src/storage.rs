@@ -109,9 +109,9 @@ impl Which {
     }
 
     /// Opens it.
-    pub fn open(&self, store: Arc<dyn Store>) -> Result<Study> {
-        let name = self.name(&*store)?;
-        match Study::open(Arc::clone(&store), &name) {
+    pub fn open(&self, store: &Arc<dyn Store>) -> Result<Study> {
+        let name = self.name(&**store)?;
+        match Study::open(Arc::clone(store), &name) {
             Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
                 let names = store.studies()?;
                 let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };

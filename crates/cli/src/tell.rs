@@ -51,7 +51,7 @@ struct Told {
 
 /// Tells, and acknowledges each with a JSON object.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(arguments.storage.existing()?)?;
+    let study = arguments.which.open(&arguments.storage.existing()?)?;
     if let Some(token) = &arguments.token {
         return tell(
             &study,

@@ -57,7 +57,7 @@ enum Order {
 
 /// Prints the trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(arguments.storage.existing()?)?;
+    let study = arguments.which.open(&arguments.storage.existing()?)?;
     let trials = select(arguments, &study)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
@@ -106,7 +106,7 @@ fn select(arguments: &Arguments, study: &Study) -> Result<Vec<Trial>> {
         Order::Number => {}
         Order::Value => trials.sort_by(|a, b| rank(study, a).total_cmp(&rank(study, b))),
         Order::Time => {
-            trials.sort_by_key(|trial| std::cmp::Reverse(trial.finished().or(trial.started())))
+            trials.sort_by_key(|trial| std::cmp::Reverse(trial.finished().or(trial.started())));
         }
     }
     if arguments.reverse {

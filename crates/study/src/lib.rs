@@ -46,6 +46,7 @@ pub use follower::{Follower, Progress};
 pub use settings::Settings;
 pub use store::address::{Address, open};
 pub use store::memory::Memory;
+pub use store::postgres::Postgres;
 pub use store::sqlite::Sqlite;
 pub use store::{Filter, Refused, Stage, Store};
 pub use study::{Best, Study};

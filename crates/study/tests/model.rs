@@ -2,6 +2,8 @@
 //! answer on both, and leaves the same trials.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod server;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,8 +15,8 @@ use wimble_study::settings::Record;
 use wimble_study::store::{Ask, Proposal, Reply};
 use wimble_study::trial::{Change, Ended};
 use wimble_study::{
-    Clock as _, Error, Filter, ManualClock, Memory, Outcome, Settings, Sqlite, State, Store,
-    Timestamp, Token,
+    Addition, Clock as _, Counts, Error, Filter, ManualClock, Memory, Origin, Outcome, Postgres,
+    Settings, Sqlite, State, Store, Timestamp, Token,
 };
 
 const LEASE: i64 = 10;
@@ -31,6 +33,15 @@ enum Call {
         spare: usize,
     },
     Heartbeat(usize),
+    /// For several tokens at once.
+    Heartbeats(Vec<usize>),
+    /// Adds a trial, with or without a value.
+    Add {
+        key: usize,
+        value: Option<i32>,
+    },
+    /// Deletes the study and creates it anew.
+    Replace,
     Tell {
         token: usize,
         value: i32,
@@ -56,11 +67,16 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         5 => ask,
         4 => tell,
         2 => (0..30_usize).prop_map(Call::Heartbeat),
+        1 => proptest::collection::vec(0..30_usize, 0..5).prop_map(Call::Heartbeats),
+        2 => (0..6_usize, proptest::option::of(0..2_i32))
+            .prop_map(|(key, value)| Call::Add { key, value }),
         1 => (0..30_usize).prop_map(Call::Release),
         1 => Just(Call::Expire),
         3 => (-15..15_i64).prop_map(Call::Jump),
         1 => Just(Call::Restart),
     ];
+    // Rarely, for it ends what was going on.
+    let call = prop_oneof![60 => call, 1 => Just(Call::Replace)];
     proptest::collection::vec(call, 1..60)
 }
 
@@ -68,9 +84,21 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
 #[derive(Debug, Clone, PartialEq)]
 enum Plain {
     Queued(Option<Ended>),
-    Running { worker: usize, fence: u64, due: i64 },
-    Told { fence: u64, value: i32, key: usize },
+    Running {
+        worker: usize,
+        fence: u64,
+        due: i64,
+    },
+    Told {
+        fence: u64,
+        value: i32,
+        key: usize,
+    },
     LostForGood,
+    /// Evaluated elsewhere.
+    Imported {
+        value: i32,
+    },
 }
 
 /// What a call answers.
@@ -79,6 +107,9 @@ enum Said {
     Done,
     Claims(Vec<(Token, u32)>),
     Ended(usize),
+    Added(u64),
+    /// The tokens that were not honoured.
+    Refused(Vec<(Token, Said)>),
     LeaseLost,
     AlreadyTold,
     UnknownToken,
@@ -91,7 +122,9 @@ struct Model {
     fence: u64,
     trials: Vec<(Plain, u32)>,
     asks: BTreeMap<usize, (usize, usize, Said)>,
-    /// The trials that were told or failed, in that order.
+    /// What was added under each key.
+    additions: BTreeMap<usize, (u64, Option<i32>)>,
+    /// The trials that were told, imported or failed, in that order.
     finished: Vec<u64>,
 }
 
@@ -130,11 +163,18 @@ impl Model {
             (0..self.trials.len()).filter(|&id| wish(&self.trials[id].0)).collect()
         };
         let mut chosen = find(&is_own);
-        chosen.extend(find(&|plain| matches!(plain, Plain::Queued(_))));
+        let enqueued = |id: &usize| {
+            self.additions.values().any(|(trial, value)| *trial == *id as u64 && value.is_none())
+        };
+        let (first, then): (Vec<usize>, Vec<usize>) =
+            find(&|plain| matches!(plain, Plain::Queued(_))).into_iter().partition(enqueued);
+        chosen.extend(first);
+        chosen.extend(then);
         chosen.truncate(wanted);
         if chosen.len() < wanted {
             let new = wanted - chosen.len() + spare;
-            for _ in 0..new.min(BUDGET - self.trials.len()) {
+            let imported = self.additions.values().filter(|(_, value)| value.is_some()).count();
+            for _ in 0..new.min((BUDGET + imported).saturating_sub(self.trials.len())) {
                 chosen.push(self.trials.len());
                 self.trials.push((Plain::Queued(None), 0));
             }
@@ -165,7 +205,15 @@ impl Model {
         if token.fence == 0 || token.fence > self.fence {
             return Some(Said::UnknownToken);
         }
-        match &self.trials[token.trial as usize].0 {
+        let Some((plain, _)) = self.trials.get(token.trial as usize) else {
+            return Some(Said::UnknownToken);
+        };
+        match plain {
+            // The last token that it had is older.
+            Plain::Running { fence, .. } | Plain::Told { fence, .. } if token.fence > *fence => {
+                Some(Said::UnknownToken)
+            }
+            Plain::Queued(None) | Plain::Imported { .. } => Some(Said::UnknownToken),
             Plain::Running { fence, .. } if *fence == token.fence => None,
             Plain::Told { fence, .. } if *fence == token.fence => Some(Said::AlreadyTold),
             _ => Some(Said::LeaseLost),
@@ -185,10 +233,11 @@ impl Model {
 
     fn tell(&mut self, token: Token, value: i32, key: usize) -> Said {
         self.expire();
-        if let (Plain::Told { fence, value: told, key: by }, _) = self.trials[token.trial as usize]
-            && (fence, by) == (token.fence, key)
+        if let Some((Plain::Told { fence, value: told, key: by }, _)) =
+            self.trials.get(token.trial as usize)
+            && (*fence, *by) == (token.fence, key)
         {
-            return if told == value { Said::Done } else { Said::KeyReused };
+            return if *told == value { Said::Done } else { Said::KeyReused };
         }
         if let Some(refusal) = self.refusal(token) {
             return refusal;
@@ -196,6 +245,58 @@ impl Model {
         self.trials[token.trial as usize].0 = Plain::Told { fence: token.fence, value, key };
         self.finished.push(token.trial);
         Said::Done
+    }
+
+    fn heartbeats(&mut self, tokens: &[Token]) -> Said {
+        self.expire();
+        let said = tokens.iter().map(|&token| (token, self.heartbeat(token)));
+        Said::Refused(said.filter(|(_, said)| *said != Said::Done).collect())
+    }
+
+    fn add(&mut self, key: usize, value: Option<i32>) -> Said {
+        self.expire();
+        if let Some((trial, known)) = self.additions.get(&key) {
+            return if *known == value { Said::Added(*trial) } else { Said::KeyReused };
+        }
+        let trial = self.trials.len() as u64;
+        let plain = match value {
+            None => Plain::Queued(None),
+            Some(value) => Plain::Imported { value },
+        };
+        if value.is_some() {
+            self.finished.push(trial);
+        }
+        self.trials.push((plain, 0));
+        self.additions.insert(key, (trial, value));
+        Said::Added(trial)
+    }
+
+    fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for (plain, _) in &self.trials {
+            match plain {
+                Plain::Queued(_) => counts.queued += 1,
+                Plain::Running { .. } => counts.running += 1,
+                Plain::Told { .. } => counts.valued += 1,
+                Plain::LostForGood => counts.failed += 1,
+                Plain::Imported { .. } => {
+                    counts.valued += 1;
+                    counts.imported += 1;
+                }
+            }
+        }
+        counts
+    }
+
+    /// All trials with values, the best first, the earliest told of equals.
+    fn best(&self) -> Vec<u64> {
+        let valued = self.finished.iter().filter_map(|&id| match self.trials[id as usize].0 {
+            Plain::Told { value, .. } | Plain::Imported { value } => Some((value, id)),
+            _ => None,
+        });
+        let mut best: Vec<(i32, u64)> = valued.collect();
+        best.sort_by_key(|&(value, _)| value);
+        best.into_iter().map(|(_, id)| id).collect()
     }
 
     fn release(&mut self, token: Token) -> Said {
@@ -220,9 +321,6 @@ fn ask_store(store: &dyn Store, ask: &Ask<'_>, issued: usize, spare: usize) -> R
         reply = store.ask("s", ask, Some(&proposal))?;
     }
     let Reply::Claims(claims) = reply else { panic!("the proposal saw all trials: {reply:?}") };
-    for claim in &claims {
-        assert_eq!(claim.configuration, point(claim.trial as usize));
-    }
     Ok(Said::Claims(claims.iter().map(|claim| (claim.token, claim.attempt)).collect()))
 }
 
@@ -245,6 +343,9 @@ fn plain(state: &State) -> Plain {
             fence: lease.fence,
             due: lease.due.0,
         },
+        State::Finished(finish) if finish.lease.fence == 0 => {
+            Plain::Imported { value: finish.outcome.value().unwrap() as i32 }
+        }
         State::Finished(finish) => match (&finish.outcome, &finish.key) {
             (Outcome::Value(value), Some(key)) => Plain::Told {
                 fence: finish.lease.fence,
@@ -270,7 +371,7 @@ impl Reader {
             assert!(change.sequence() > self.sequence);
             self.sequence = change.sequence();
             let state = plain(&change.trial.state);
-            if matches!(state, Plain::Told { .. } | Plain::LostForGood) {
+            if !matches!(state, Plain::Queued(_) | Plain::Running { .. }) {
                 self.finished.push(change.trial.id);
             }
             self.states.insert(change.trial.id, state);
@@ -286,7 +387,8 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
         .budget(BUDGET as u64)
         .retries(RETRIES)
         .lease(Duration::from_millis(LEASE as u64));
-    store.create(&Record::new(settings)).unwrap();
+    let record = Record::new(settings);
+    store.create(&record).unwrap();
     let (mut model, mut reader) = (Model::default(), Reader::default());
     let mut tokens = vec![];
     for (step, call) in calls.iter().enumerate() {
@@ -304,6 +406,33 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
             Call::Heartbeat(n) => {
                 let Some(token) = pick(n) else { continue };
                 (model.heartbeat(token), store.heartbeat("s", token).map(|()| Said::Done))
+            }
+            Call::Heartbeats(ns) => {
+                let tokens: Vec<Token> = ns.iter().filter_map(pick).collect();
+                let got = store.heartbeats("s", &tokens).map(|refused| {
+                    let refused = refused.into_iter().map(|r| (r.token, said(Err(r.error))));
+                    Said::Refused(refused.collect())
+                });
+                (model.heartbeats(&tokens), got)
+            }
+            Call::Add { key, value } => {
+                let addition = match value {
+                    None => Addition::queued(format!("a{key}"), point(500 + key)),
+                    Some(value) => {
+                        let outcome = Outcome::Value(f64::from(*value));
+                        Addition::finished(format!("a{key}"), point(500 + key), outcome)
+                    }
+                };
+                let got = store.add("s", &[addition]).map(|ids| Said::Added(ids[0]));
+                (model.add(*key, *value), got)
+            }
+            Call::Replace => {
+                store.delete("s").unwrap();
+                store.create(&record).unwrap();
+                // Fencing numbers go on; all else begins anew.
+                model = Model { now: model.now, fence: model.fence, ..Model::default() };
+                reader = Reader::default();
+                continue;
             }
             Call::Tell { token, value, key } => {
                 let Some(token) = pick(token) else { continue };
@@ -335,6 +464,14 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
         let trials = store.trials("s", &Filter::default()).unwrap();
         let stored: Vec<(Plain, u32)> = trials.iter().map(|t| (plain(&t.state), t.lost)).collect();
         assert_eq!(stored, model.trials, "after call {step}: {call:?}");
+        for trial in &trials {
+            let added = trial.origin != Origin::Proposed;
+            let added_at = (500..506).map(point).any(|at| trial.configuration == at);
+            assert_eq!(added, added_at, "trial {}: {}", trial.id, trial.configuration);
+        }
+        assert_eq!(store.counts("s").unwrap(), model.counts(), "after call {step}: {call:?}");
+        let best = store.best("s", usize::MAX).unwrap();
+        assert_eq!(best.iter().map(|trial| trial.id).collect::<Vec<_>>(), model.best());
         if step % 3 == 0 {
             reader.read(&store.changes_since("s", reader.sequence, usize::MAX).unwrap());
             assert_eq!(reader.finished, model.finished);
@@ -382,5 +519,19 @@ proptest! {
         let (clock, folder) = (ManualClock::default(), tempfile::tempdir().unwrap());
         let path: PathBuf = folder.path().join("studies.db");
         compare(&calls, &clock, &mut || Box::new(Sqlite::open(&path, clock.clone()).unwrap()));
+    }
+}
+
+proptest! {
+    #![proptest_config(config(40))]
+
+    #[test]
+    fn postgres_does_what_the_model_does(calls in calls()) {
+        let clock = ManualClock::default();
+        if let Some(address) = server::schema("the model") {
+            compare(&calls, &clock, &mut || {
+                Box::new(Postgres::open(&address, clock.clone()).unwrap())
+            });
+        }
     }
 }

@@ -1,33 +1,47 @@
-//! Many processes on one file of SQLite: each trial is told once, and killing any of them loses nothing that was
-//! acknowledged.
+//! Many processes on one store, SQLite and PostgreSQL: each trial is told once, and killing any of them, or the server,
+//! loses nothing that was acknowledged.
 //!
-//! The test binary runs itself as a worker: with [`FILE`] in its environment, the test [`worker`] works on the study
+//! The test binary runs itself as a worker: with [`STORE`] in its environment, the test [`worker`] works on the study
 //! there, and prints a line for each tell once that was acknowledged.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod server;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use wimble::prelude::*;
 use wimble::seed::below;
 use wimble_study::store::Stage;
-use wimble_study::{Filter, Outcome, Settings, Sqlite, State, Study};
+use wimble_study::{
+    Address, Clock, Error, Filter, Outcome, Postgres, Settings, Sqlite, State, Store, Study,
+    SystemClock, Timestamp,
+};
 
-const FILE: &str = "WIMBLE_TEST_FILE";
+const STORE: &str = "WIMBLE_TEST_STORE";
 const WORKER: &str = "WIMBLE_TEST_WORKER";
 const RUN: &str = "WIMBLE_TEST_RUN";
+/// Whether the worker's clock jumps.
+const JUMPS: &str = "WIMBLE_TEST_JUMPS";
+/// How often the kill tests kill, if not as often as they say.
+const KILLS: &str = "WIMBLE_TEST_KILLS";
+
+/// They need the machine for themselves.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// The worker that the tests below start; on its own it does nothing.
 #[test]
 fn worker() {
-    let Ok(file) = std::env::var(FILE) else { return };
+    let Ok(address) = std::env::var(STORE) else { return };
     let (worker, run) = (std::env::var(WORKER).unwrap(), std::env::var(RUN).unwrap());
-    let study = Study::open(Arc::new(Sqlite::at(file).unwrap()), "shared").unwrap();
+    let jumps = std::env::var(JUMPS).is_ok();
+    let study = patiently(|| Study::open(store(&address, jumps)?, "shared"));
     for i in 0.. {
         let claims = study.ask(&worker, &format!("{run}-{i}"), 1).unwrap();
         let Some(claim) = claims.first() else { break };
@@ -39,9 +53,47 @@ fn worker() {
                 std::io::stdout().write_all(line.as_bytes()).unwrap();
                 std::io::stdout().flush().unwrap();
             }
-            // Under heavy load a lease can run out; its trial comes back.
-            Err(wimble_study::Error::LeaseLost { .. }) => {}
+            // Under heavy load a lease can run out; its trial comes back. A worker that was restarted under its own
+            // name may have got back what the old one was just telling.
+            Err(Error::LeaseLost { .. } | Error::AlreadyTold { .. }) => {}
             Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// The store at an address, on a clock that jumps or on its own.
+fn store(address: &str, jumps: bool) -> Result<Arc<dyn Store>, Error> {
+    Ok(match address.parse()? {
+        Address::Sqlite(path) if jumps => Arc::new(Sqlite::open(path, JumpingClock::default())?),
+        Address::Postgres(url) if jumps => Arc::new(Postgres::open(&url, JumpingClock::default())?),
+        address => address.open()?,
+    })
+}
+
+/// Every eighth time it is some seconds wrong.
+#[derive(Default)]
+struct JumpingClock(AtomicU64);
+
+impl Clock for JumpingClock {
+    fn now(&self) -> Timestamp {
+        let now = SystemClock.now();
+        match self.0.fetch_add(1, Ordering::Relaxed) % 16 {
+            5 => Timestamp(now.0 - 7_000),
+            13 => Timestamp(now.0 + 3_000),
+            _ => now,
+        }
+    }
+}
+
+/// Opens what may be starting just now.
+fn patiently<T>(mut open: impl FnMut() -> Result<T, Error>) -> T {
+    let start = Instant::now();
+    loop {
+        match open() {
+            Ok(done) => return done,
+            Err(error) if error.is_refusal() => panic!("{error}"),
+            Err(error) if start.elapsed() > Duration::from_secs(60) => panic!("{error}"),
+            Err(_) => sleep(Duration::from_millis(50)),
         }
     }
 }
@@ -51,10 +103,14 @@ struct Worker {
     acks: JoinHandle<Vec<(u64, f64)>>,
 }
 
-fn start(file: &Path, worker: &str, run: usize) -> Worker {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+fn start(address: &str, worker: &str, run: usize) -> Worker {
+    run_worker(Command::new(std::env::current_exe().unwrap()), address, worker, run)
+}
+
+fn run_worker(mut command: Command, address: &str, worker: &str, run: usize) -> Worker {
+    let mut child = command
         .args(["worker", "--exact", "--nocapture", "--test-threads=1"])
-        .env(FILE, file)
+        .env(STORE, address)
         .env(WORKER, worker)
         .env(RUN, run.to_string())
         .stdout(Stdio::piped())
@@ -76,14 +132,17 @@ fn start(file: &Path, worker: &str, run: usize) -> Worker {
     Worker { child, acks }
 }
 
-fn study(file: &Path, budget: u64, lease: Duration) -> Study {
+fn settings(budget: u64, batch_size: usize, lease: Duration) -> Settings {
     let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0), Dimension::integer("n", 0, 9)]);
-    let settings = Settings::new("shared", space.unwrap(), "random".parse().unwrap())
+    Settings::new("shared", space.unwrap(), "random".parse().unwrap())
         .budget(budget)
-        .batch_size(3)
+        .batch_size(batch_size)
         .retries(1_000)
-        .lease(lease);
-    Study::open_or_create(Arc::new(Sqlite::at(file).unwrap()), settings).unwrap()
+        .lease(lease)
+}
+
+fn create(address: &str, settings: Settings) -> Study {
+    patiently(|| Study::open_or_create(wimble_study::open(address)?, settings.clone()))
 }
 
 /// Every acknowledged value is there, once; no point was given to two trials.
@@ -96,18 +155,40 @@ fn check(study: &Study, acks: &[(u64, f64)]) {
     for (&trial, &value) in &acked {
         assert_eq!(trials[trial as usize].outcome(), Some(&Outcome::Value(value)));
     }
+    let finished = trials.iter().filter(|trial| trial.outcome().is_some()).count();
+    let counts = study.counts().unwrap();
+    assert_eq!((counts.finished(), counts.total()), (finished as u64, trials.len() as u64));
+}
+
+fn file(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("studies.db")
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
 }
 
 #[test]
 fn eight_threads_with_connections_of_their_own_share_one_file() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("studies.db");
+    threads_share(&text(&file(&folder)));
+}
+
+#[test]
+fn eight_threads_with_connections_of_their_own_share_one_database() {
+    if let Some(address) = server::schema("threads that share a database") {
+        threads_share(&address);
+    }
+}
+
+fn threads_share(address: &str) {
+    let settings = settings(200, 3, Duration::from_secs(60));
     let acks: Vec<(u64, f64)> = std::thread::scope(|scope| {
         let work = |thread: u32| {
-            let file = &file;
+            let settings = settings.clone();
             move || {
-                // All make the file and the study at once.
-                let study = study(file, 200, Duration::from_secs(60));
+                // All make the schema and the study at once.
+                let study = create(address, settings);
                 let (name, mut acks) = (format!("w{thread}"), Vec::new());
                 for i in 0.. {
                     let claims = study.ask(&name, &format!("{name}-{i}"), 2).unwrap();
@@ -127,16 +208,29 @@ fn eight_threads_with_connections_of_their_own_share_one_file() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(acks.len(), 200);
-    check(&study(&file, 200, Duration::from_secs(60)), &acks);
+    check(&create(address, settings), &acks);
 }
 
 #[test]
-fn eight_processes_share_one_file() {
+fn thirty_two_processes_share_one_file() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("studies.db");
-    let study = study(&file, 800, Duration::from_secs(60));
+    processes_share("SQLite", &text(&file(&folder)), 32);
+}
+
+#[test]
+fn sixty_four_processes_share_one_database() {
+    if let Some(address) = server::schema("64 processes") {
+        processes_share("PostgreSQL", &address, 64);
+    }
+}
+
+fn processes_share(back_end: &str, address: &str, processes: usize) {
+    const TRIALS: u64 = 5_000;
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let study = create(address, settings(TRIALS, processes, Duration::from_secs(60)));
     let start_time = Instant::now();
-    let workers: Vec<Worker> = (0..8).map(|i| start(&file, &format!("w{i}"), i + 1)).collect();
+    let workers: Vec<Worker> =
+        (0..processes).map(|i| start(address, &format!("w{i}"), i + 1)).collect();
     let (mut acks, mut shares) = (Vec::new(), Vec::new());
     for mut worker in workers {
         assert!(worker.child.wait().unwrap().success(), "a worker failed");
@@ -144,31 +238,107 @@ fn eight_processes_share_one_file() {
         shares.push(told.len());
         acks.extend(told);
     }
-    println!("800 trials by 8 processes, {shares:?}, in {:?}", start_time.elapsed());
-    assert_eq!(acks.len(), 800);
-    assert_eq!(study.progress().unwrap().finished, 800);
+    let seconds = start_time.elapsed().as_secs_f64();
+    println!(
+        "{back_end}: {TRIALS} trials by {processes} processes in {seconds:.1} s, {:.0} a second with their start; \
+         {} to {} each",
+        TRIALS as f64 / seconds,
+        shares.iter().min().unwrap(),
+        shares.iter().max().unwrap(),
+    );
+    assert_eq!(acks.len() as u64, TRIALS);
+    assert_eq!(study.counts().unwrap().finished(), TRIALS);
     check(&study, &acks);
 }
 
 #[test]
-fn killed_processes_lose_nothing_that_was_acknowledged() {
-    const KILLS: usize = 30;
-    const LEASE: Duration = Duration::from_millis(500);
+fn killed_processes_lose_nothing_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("studies.db");
-    let study = study(&file, 1_000_000, LEASE);
+    let file = file(&folder);
+    kill_workers("SQLite", &text(&file), 200, &mut |_| ());
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    let sound: String =
+        connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(sound, "ok");
+}
+
+#[test]
+fn killed_processes_and_servers_lose_nothing_of_a_database() {
+    if server::schema("kills and crashes").is_none() {
+        return;
+    }
+    let server = Server::start();
+    let mut crashes = 0;
+    kill_workers("PostgreSQL", &server.address, 200, &mut |kill| {
+        if kill % 40 == 20 {
+            server.crash();
+            crashes += 1;
+        }
+    });
+    println!("the server crashed {crashes} times");
+    assert!(crashes > 0);
+}
+
+/// A server of one test, which crashes it.
+struct Server {
+    folder: tempfile::TempDir,
+    address: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = script("start", folder.path());
+        Self { folder, address }
+    }
+
+    /// Ends it as a loss of power would, and starts it again.
+    fn crash(&self) {
+        assert_eq!(script("restart", self.folder.path()), self.address);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        script("stop", self.folder.path());
+    }
+}
+
+/// What the script that runs servers prints.
+fn script(action: &str, folder: &Path) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/postgres");
+    let done = Command::new(path).arg(action).arg(folder.join("server")).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap().trim().to_owned()
+}
+
+/// Kills workers at random moments; `disturb` is called before each of them.
+fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn FnMut(usize)) {
+    const LEASE: Duration = Duration::from_millis(500);
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let kills = std::env::var(KILLS).map_or(kills, |number| number.parse().unwrap());
+    let study = create(address, settings(1_000_000, 3, LEASE));
     let mut rng = Seed(5).stream("kills", 0);
     // Workers in even places are restarted under their own name, the others leave their trials behind.
     let name = |place: usize, run: usize| match place % 2 {
         0 => format!("place-{place}"),
         _ => format!("run-{run}"),
     };
-    let mut workers: Vec<Worker> = (0..4).map(|i| start(&file, &name(i, i + 1), i + 1)).collect();
+    // Every third worker has a clock that jumps.
+    let start = |place: usize, run: usize| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        if run.is_multiple_of(3) {
+            command.env(JUMPS, "1");
+        }
+        run_worker(command, address, &name(place, run), run)
+    };
+    let mut workers: Vec<Worker> = (0..4).map(|i| start(i, i + 1)).collect();
     let mut acks = Vec::new();
-    for kill in 0..KILLS {
-        sleep(Duration::from_millis(30 + below(&mut rng, 150) as u64));
+    for kill in 0..kills {
+        disturb(kill);
+        sleep(Duration::from_millis(below(&mut rng, 100) as u64));
         let (place, run) = (below(&mut rng, workers.len()), kill + 5);
-        let next = start(&file, &name(place, run), run);
+        let next = start(place, run);
         let mut killed = std::mem::replace(&mut workers[place], next);
         killed.child.kill().unwrap();
         assert!(
@@ -182,14 +352,15 @@ fn killed_processes_lose_nothing_that_was_acknowledged() {
         worker.child.wait().unwrap();
         acks.extend(worker.acks.join().unwrap());
     }
-    sleep(LEASE);
+    // Past all leases, also those of clocks that were ahead.
+    sleep(LEASE + Duration::from_secs(4));
     let lost = study.expire_leases().unwrap();
     println!(
-        "{} acknowledged through {KILLS} kills; {lost} trials left behind at the end",
+        "{back_end}: {} acknowledged through {kills} kills; {lost} trials left behind at the end",
         acks.len()
     );
     assert!(
-        acks.len() > KILLS,
+        acks.len() > kills,
         "only {} tells: the workers were killed before they worked",
         acks.len()
     );
@@ -197,14 +368,44 @@ fn killed_processes_lose_nothing_that_was_acknowledged() {
     // What was told but not acknowledged in time may be there; nothing is left in between.
     let progress = study.progress().unwrap();
     assert!(progress.finished >= acks.len() as u64);
-    assert!(progress.finished <= (acks.len() + KILLS + 4) as u64);
+    assert!(progress.finished <= (acks.len() + kills + 4) as u64);
     assert_eq!(progress.running, 0);
     let queued = Filter { stage: Some(Stage::Queued), ..Filter::default() };
     for trial in study.trials(&queued).unwrap() {
         assert!(matches!(trial.state, State::Queued(_)));
         assert!(trial.outcome().is_none());
     }
-    let file = rusqlite::Connection::open(&file).unwrap();
-    let sound: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(sound, "ok");
+}
+
+#[test]
+fn a_full_disk_stops_workers_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = text(&file(&folder));
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let study = create(&address, settings(1_500, 10, Duration::from_millis(500)));
+    // In place of the disk, the largest file is small: the log grows no further.
+    let limited = |run: usize| {
+        let mut shell = Command::new("sh");
+        // Ignored, the signal becomes an error of the write.
+        shell.args(["-c", "ulimit -f 6000; trap '' XFSZ; exec \"$0\" \"$@\""]);
+        shell.arg(std::env::current_exe().unwrap());
+        run_worker(shell, &address, &format!("full-{run}"), run)
+    };
+    let mut acks = Vec::new();
+    for mut worker in [1, 2, 3].map(limited) {
+        let success = worker.child.wait().unwrap().success();
+        acks.extend(worker.acks.join().unwrap());
+        assert!(!success, "a disk of 3 MB was enough for {} trials", acks.len());
+    }
+    let on_full = acks.len();
+    assert!(on_full > 0, "no worker got anywhere");
+    check(&study, &acks);
+    sleep(Duration::from_millis(500));
+    let mut worker = start(&address, "after", 4);
+    assert!(worker.child.wait().unwrap().success());
+    acks.extend(worker.acks.join().unwrap());
+    println!("SQLite: {on_full} acknowledged until the disk was full, {} in the end", acks.len());
+    check(&study, &acks);
+    let counts = study.counts().unwrap();
+    assert_eq!((counts.valued, counts.running), (1_500, 0));
 }

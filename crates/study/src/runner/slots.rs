@@ -107,30 +107,25 @@ impl Slot<'_> {
                     },
                 )
             }
-            Verdict::Interrupted => self.release(claim, Report::Released(trial)),
-            Verdict::CannotRun(reason) => self.release(claim, Report::CannotRun(reason)),
+            Verdict::Interrupted => self.release(claim),
+            Verdict::CannotRun(reason) => {
+                // What cannot be run must be known even if the trial could not be given back.
+                self.release(claim);
+                Report::CannotRun(reason)
+            }
         }
     }
 
-    fn release(&self, claim: &Claim, report: Report) -> Report {
+    fn release(&self, claim: &Claim) -> Report {
         let trial = claim.trial;
-        let kept = match &report {
-            Report::CannotRun(reason) => Some(reason.clone()),
-            _ => None,
-        };
-        let released = self.write(
+        self.write(
             trial,
             || self.study.release(claim.token),
             || {
                 (self.watch)(Event::Released { trial });
                 Report::Released(trial)
             },
-        );
-        match (released, kept) {
-            // What cannot be run must be known even if the trial could not be given back.
-            (_, Some(reason)) => Report::CannotRun(reason),
-            (released, None) => released,
-        }
+        )
     }
 
     /// Writes to the study; what is refused is no longer ours.

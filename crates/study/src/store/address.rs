@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::Store;
 use super::memory::Memory;
+use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 use crate::clock::SystemClock;
 use crate::error::{Error, Result};
@@ -41,11 +42,7 @@ impl Address {
         Ok(match self {
             Self::Memory => Arc::new(Memory::new(SystemClock)),
             Self::Sqlite(path) => Arc::new(Sqlite::at(path)?),
-            Self::Postgres(_) => {
-                let reason =
-                    "names PostgreSQL, which this build cannot reach; name a file".to_owned();
-                return Err(Error::Address { address: self.to_string(), reason });
-            }
+            Self::Postgres(url) => Arc::new(Postgres::at(url)?),
         })
     }
 }

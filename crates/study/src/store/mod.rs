@@ -53,6 +53,7 @@
 
 pub mod address;
 pub mod memory;
+pub mod postgres;
 mod rules;
 pub mod sqlite;
 

@@ -24,7 +24,7 @@ const LARGEST_ASK: usize = 10_000;
 const LONGEST_REASON: usize = 2 << 10;
 const LONGEST_OUTPUT: usize = 16 << 10;
 /// How many old answers an ask looks at. More than the one that it adds, so that they become fewer.
-const REVIEWED: usize = 2;
+pub(super) const REVIEWED: usize = 2;
 
 /// What a study knows of itself as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub(super) enum Reads<'a> {
     Nothing,
     Trials(&'a [Token]),
     Ask(&'a Ask<'a>),
+    Additions(&'a [Addition]),
 }
 
 /// The rows of one study, inside a transaction.
@@ -145,11 +146,7 @@ impl<'a, R: Rows> Rules<'a, R> {
     }
 
     pub fn ask(&mut self, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
-        check_name(self.study, "worker", ask.worker)?;
-        check_name(self.study, "client key", ask.key)?;
-        if !(1..=LARGEST_ASK).contains(&ask.wanted) {
-            return Err(self.invalid("number of trials asked for", ask.wanted, LARGEST_ASK as u64));
-        }
+        check_ask(self.study, ask)?;
         if let Some(answer) = self.rows.answer(ask.key)? {
             return self.repeat(ask, &answer).map(Reply::Claims);
         }
@@ -204,15 +201,12 @@ impl<'a, R: Rows> Rules<'a, R> {
     }
 
     pub fn add(&mut self, additions: &[Addition]) -> Result<Vec<u64>> {
+        check_additions(self.study, additions)?;
         // All are checked before the first is added: a refusal changes nothing.
         let mut known = Vec::with_capacity(additions.len());
         let mut outcomes = Vec::with_capacity(additions.len());
         let mut keys = HashMap::with_capacity(additions.len());
         for (place, addition) in additions.iter().enumerate() {
-            check_name(self.study, "key of an addition", &addition.key)?;
-            if let Some(worker) = &addition.worker {
-                check_name(self.study, "worker of an addition", worker)?;
-            }
             let next = self.head.issued + place as u64;
             let outcome = &addition.outcome;
             outcomes.push(outcome.as_ref().map(|told| self.storable(next, told)).transpose()?);
@@ -296,7 +290,7 @@ impl<'a, R: Rows> Rules<'a, R> {
 
     pub fn set_budget(&mut self, budget: u64) -> Result<()> {
         if !(1..=i64::MAX as u64).contains(&budget) {
-            return Err(self.invalid("budget", budget, i64::MAX as u64));
+            return Err(invalid(self.study, "budget", budget, i64::MAX as u64));
         }
         self.head.budget = budget;
         self.rows.save_head(&self.head)
@@ -486,11 +480,33 @@ impl<'a, R: Rows> Rules<'a, R> {
     fn key_reused(&self, key: &str, before: String) -> Error {
         Error::KeyReused { study: self.study.to_owned(), key: key.to_owned(), before }
     }
+}
 
-    fn invalid(&self, field: &'static str, value: impl std::fmt::Display, most: u64) -> Error {
-        let (study, value) = (self.study.to_owned(), value.to_string());
-        Error::Invalid { study, field, value, allowed: format!("from 1 to {most}") }
+/// Refuses names and numbers that no ask can have.
+pub(super) fn check_ask(study: &str, ask: &Ask<'_>) -> Result<()> {
+    check_name(study, "worker", ask.worker)?;
+    check_name(study, "client key", ask.key)?;
+    if !(1..=LARGEST_ASK).contains(&ask.wanted) {
+        let most = LARGEST_ASK as u64;
+        return Err(invalid(study, "number of trials asked for", ask.wanted, most));
     }
+    Ok(())
+}
+
+/// Refuses names that no addition can have.
+pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()> {
+    for addition in additions {
+        check_name(study, "key of an addition", &addition.key)?;
+        if let Some(worker) = &addition.worker {
+            check_name(study, "worker of an addition", worker)?;
+        }
+    }
+    Ok(())
+}
+
+fn invalid(study: &str, field: &'static str, value: impl std::fmt::Display, most: u64) -> Error {
+    let (study, value) = (study.to_owned(), value.to_string());
+    Error::Invalid { study, field, value, allowed: format!("from 1 to {most}") }
 }
 
 fn claim(trial: &Trial, fence: u64) -> Claim {

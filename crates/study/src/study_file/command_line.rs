@@ -198,7 +198,7 @@ impl CommandLine {
 
     /// The names in braces, with repetitions.
     pub fn placeholders(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(|argument| argument.templates()).flat_map(Template::placeholders)
+        self.0.iter().flat_map(Argument::templates).flat_map(Template::placeholders)
     }
 }
 

@@ -264,9 +264,10 @@ mod tests {
                 Ok(file) => file.settings(None).check().unwrap(),
                 Err(mistakes) => {
                     prop_assert!(mistakes.iter().count() > 0);
-                    prop_assert!(mistakes.iter().all(|(line, column, mistake)| {
-                        line >= 1 && column >= 1 && mistake.span().end <= text.len()
-                    }));
+                    for (line, column, mistake) in mistakes.iter() {
+                        prop_assert!(line >= 1 && column >= 1);
+                        prop_assert!(mistake.span().end <= text.len());
+                    }
                     prop_assert!(!mistakes.to_string().is_empty());
                 }
             }

@@ -6,6 +6,8 @@ mod changes;
 mod claims;
 mod keys;
 mod reports;
+#[path = "../server/mod.rs"]
+mod server;
 mod studies;
 
 use std::collections::BTreeSet;
@@ -18,7 +20,7 @@ use wimble_study::store::{ANSWERS_KEPT, Ask, OutcomeKind, Proposal, Reply, Stage
 use wimble_study::trial::Ended;
 use wimble_study::{
     Addition, Claim, Clock as _, Counts, Error, Failure, Filter, Follower, ManualClock, Memory,
-    Origin, Outcome, Settings, Sqlite, State, Store, Study, Timestamp, Token,
+    Origin, Outcome, Postgres, Settings, Sqlite, State, Store, Study, Timestamp, Token,
 };
 
 /// A store on a clock set by hand.
@@ -39,11 +41,23 @@ fn sqlite() -> Place {
     Place { store: Arc::new(store), clock, _folder: Some(folder) }
 }
 
+fn postgres() -> Option<Place> {
+    let address = server::schema("the contract")?;
+    let clock = ManualClock::default();
+    let store = Postgres::open(&address, clock.clone()).unwrap();
+    Some(Place { store: Arc::new(store), clock, _folder: None })
+}
+
 /// Runs every clause on every back end.
 macro_rules! on_every_back_end {
     ($($group:ident: $($clause:ident),*;)*) => {
         mod on_memory { $($(#[test] fn $clause() { super::$group::$clause(&super::memory()); })*)* }
         mod on_sqlite { $($(#[test] fn $clause() { super::$group::$clause(&super::sqlite()); })*)* }
+        mod on_postgres {
+            $($(#[test] fn $clause() {
+                if let Some(place) = super::postgres() { super::$group::$clause(&place); }
+            })*)*
+        }
     };
 }
 

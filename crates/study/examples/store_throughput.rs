@@ -1,0 +1,83 @@
+//! How many trials a second can many worker processes ask and tell through one store?
+//!
+//! usage: store_throughput ADDRESS WORKERS TRIALS
+//!
+//! Creates a study, starts the workers, lets them begin together once all are connected, and prints a line of JSON.
+//! The method is `random` and the objective a parabola: what is measured is the store.
+
+use std::error::Error;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+use std::time::{Instant, SystemTime};
+
+use wimble::prelude::*;
+use wimble_study::{Outcome, Settings, Study};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [address, workers, trials] => measure(address, workers.parse()?, trials.parse()?),
+        [address, name, worker, "worker"] => work(address, name, worker),
+        _ => Err("usage: store_throughput ADDRESS WORKERS TRIALS".into()),
+    }
+}
+
+fn measure(address: &str, workers: usize, trials: u64) -> Result<(), Box<dyn Error>> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    let name = format!("throughput-{}", since.as_millis());
+    let space =
+        SearchSpace::new([Dimension::real("x", -2.0, 2.0), Dimension::real("y", -2.0, 2.0)])?;
+    let settings =
+        Settings::new(&name, space, "random".parse()?).budget(trials).batch_size(workers);
+    let study = Study::open_or_create(wimble_study::open(address)?, settings)?;
+    let mut children = Vec::new();
+    for worker in 0..workers {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args([address, &name, &format!("w{worker}"), "worker"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let output = child.stdout.take().ok_or("no output")?;
+        children.push((child, BufReader::new(output)));
+    }
+    let mut line = String::new();
+    for (_, output) in &mut children {
+        output.read_line(&mut line)?;
+    }
+    let start = Instant::now();
+    for (child, _) in &mut children {
+        child.stdin.as_mut().ok_or("no input")?.write_all(b"go\n")?;
+    }
+    for (child, _) in &mut children {
+        if !child.wait()?.success() {
+            return Err("a worker failed".into());
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let counts = study.counts()?;
+    if counts.valued != trials {
+        return Err(format!("{} of {trials} trials have a value", counts.valued).into());
+    }
+    let rate = trials as f64 / seconds;
+    writeln!(
+        std::io::stdout(),
+        r#"{{"workers":{workers},"trials":{trials},"seconds":{seconds:.3},"rate":{rate:.1}}}"#
+    )?;
+    Ok(())
+}
+
+fn work(address: &str, name: &str, worker: &str) -> Result<(), Box<dyn Error>> {
+    let study = Study::open(wimble_study::open(address)?, name)?;
+    writeln!(std::io::stdout(), "ready")?;
+    std::io::stdin().read_line(&mut String::new())?;
+    for i in 0.. {
+        let claims = study.ask(worker, &format!("{worker}-{i}"), 1)?;
+        let Some(claim) = claims.first() else { break };
+        let square = |name: &str| match claim.configuration.get(name) {
+            Some(Value::Real(value)) => value * value,
+            _ => 0.0,
+        };
+        study.tell(claim.token, &Outcome::Value(square("x") + square("y")), "t")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! The schema, as the steps that led to it.
+//!
+//! Each step runs once in a database, inside one transaction with its entry in `schema_versions`. A step that was
+//! released never changes; a new one is added at the end. A database with more steps than are known here is refused.
+
+use super::link::{Broken, Command, Link, Target};
+use crate::error::Error;
+
+/// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte.
+const STEPS: [&str; 1] = [r#"
+    CREATE TABLE studies (
+        id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        name TEXT COLLATE "C" NOT NULL UNIQUE,
+        format BIGINT NOT NULL,
+        engine TEXT NOT NULL,
+        space TEXT NOT NULL,
+        direction TEXT NOT NULL,
+        method TEXT NOT NULL,
+        batch_size BIGINT NOT NULL,
+        seed TEXT NOT NULL,
+        budget BIGINT NOT NULL,
+        retries BIGINT NOT NULL,
+        lease BIGINT NOT NULL,
+        created BIGINT NOT NULL,
+        issued BIGINT NOT NULL DEFAULT 0,
+        sequence BIGINT NOT NULL DEFAULT 0,
+        fence BIGINT NOT NULL DEFAULT 0,
+        queued BIGINT NOT NULL DEFAULT 0,
+        running BIGINT NOT NULL DEFAULT 0,
+        valued BIGINT NOT NULL DEFAULT 0,
+        failed BIGINT NOT NULL DEFAULT 0,
+        infeasible BIGINT NOT NULL DEFAULT 0,
+        imported BIGINT NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 20);
+    CREATE TABLE trials (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        id BIGINT NOT NULL,
+        configuration TEXT NOT NULL,
+        origin TEXT COLLATE "C" NOT NULL CHECK (origin IN ('enqueued', 'imported', 'proposed')),
+        stage TEXT NOT NULL CHECK (stage IN ('queued', 'running', 'finished')),
+        lost BIGINT NOT NULL,
+        sequence BIGINT NOT NULL,
+        proposed BIGINT NOT NULL,
+        ended TEXT CHECK (ended IN ('ran-out', 'released')),
+        worker TEXT,
+        fence BIGINT,
+        since BIGINT,
+        due BIGINT,
+        outcome TEXT CHECK (outcome IN ('value', 'failed', 'infeasible')),
+        value DOUBLE PRECISION,
+        score DOUBLE PRECISION,
+        message TEXT,
+        output TEXT,
+        finished BIGINT,
+        tell_key TEXT,
+        PRIMARY KEY (study, id)
+    );
+    CREATE UNIQUE INDEX trials_sequence ON trials (study, sequence);
+    CREATE INDEX trials_queue ON trials (study, origin, id) WHERE stage = 'queued';
+    CREATE INDEX trials_due ON trials (study, due, id) WHERE stage = 'running';
+    CREATE INDEX trials_worker ON trials (study, worker, id) WHERE stage = 'running';
+    CREATE INDEX trials_best ON trials (study, score, sequence) WHERE score IS NOT NULL;
+    CREATE TABLE asks (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        ask_key TEXT COLLATE "C" NOT NULL,
+        answer TEXT NOT NULL,
+        review BIGINT NOT NULL,
+        PRIMARY KEY (study, ask_key)
+    );
+    CREATE INDEX asks_review ON asks (study, review);
+    CREATE TABLE additions (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        add_key TEXT COLLATE "C" NOT NULL,
+        trial BIGINT NOT NULL,
+        PRIMARY KEY (study, add_key)
+    );
+    CREATE TABLE deleted_studies (name TEXT COLLATE "C" PRIMARY KEY, fence BIGINT NOT NULL);
+"#];
+
+/// The last version known.
+const KNOWN: i64 = STEPS.len() as i64;
+
+/// Holds up other workers that start at the same time; the number is arbitrary, but must not change.
+const LOCK: &str = "SELECT pg_advisory_lock(7709432881)";
+const UNLOCK: &str = "SELECT pg_advisory_unlock(7709432881)";
+
+/// Brings the schema to the latest version. Any number of processes may try at once.
+pub(super) fn migrate(link: &mut Link, target: &Target) -> Result<(), Broken> {
+    // Most workers find everything done, and wait for nobody.
+    if version(link)? == KNOWN {
+        return Ok(());
+    }
+    // A lock of the session, taken before the transaction begins and sees what others did.
+    link.execute(LOCK)?;
+    let done = apply(link, target);
+    link.execute(UNLOCK)?;
+    done
+}
+
+fn apply(link: &mut Link, target: &Target) -> Result<(), Broken> {
+    let found = version(link)?;
+    if found > KNOWN {
+        let place = target.place.clone();
+        return Err(Error::LaterSchema { place, found, known: KNOWN }.into());
+    }
+    for (version, step) in (1..).zip(STEPS).filter(|&(version, _)| version > found) {
+        // The name of the schema was checked: it has nothing but small letters, digits and `_`.
+        let schema = &target.schema;
+        let begin = if version == 1 {
+            format!(
+                "CREATE SCHEMA IF NOT EXISTS \"{schema}\";
+                 CREATE TABLE schema_versions (
+                     version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL DEFAULT now()
+                 );"
+            )
+        } else {
+            String::new()
+        };
+        // Statements that are sent in one text are one transaction.
+        link.execute(&format!(
+            "{begin} {step} INSERT INTO schema_versions (version) VALUES ({version});"
+        ))?;
+    }
+    Ok(())
+}
+
+/// The version of the schema; 0 if there is none.
+fn version(link: &mut Link) -> Result<i64, Broken> {
+    let there = link.query(Command::new("SELECT to_regclass('schema_versions') IS NOT NULL"))?;
+    let there: bool =
+        there.first().ok_or_else(Broken::empty)?.try_get(0).map_err(Broken::reading)?;
+    if !there {
+        return Ok(0);
+    }
+    let versions =
+        link.query(Command::new("SELECT coalesce(max(version), 0) FROM schema_versions"))?;
+    versions.first().ok_or_else(Broken::empty)?.try_get(0).map_err(Broken::reading)
+}

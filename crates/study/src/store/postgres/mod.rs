@@ -1,0 +1,334 @@
+//! Studies in a database of PostgreSQL, for workers on any number of machines.
+//!
+//! A call that writes is one short transaction that begins by locking the row of its study, so that the writers of a
+//! study take turns and its sequence numbers become visible in order; studies do not wait for each other. It takes
+//! two exchanges with the server: one that locks, and fetches whatever the call will read; one that writes and
+//! commits.
+//!
+//! # Durability
+//! A commit that waits for the disk holds its lock meanwhile, and all workers wait in one line. Here the transaction
+//! commits without waiting, which gives up the lock, and is followed by an empty one that waits: the server flushes
+//! its log for many of those at once. The log is a line, so that whatever an acknowledged call saw is on the disk if
+//! the call is. [`Store::changes_since`] waits in the same way for what it is about to show, for its readers survive
+//! a crash of the server and must not remember what the server forgot. The other reads do not wait.
+//!
+//! # Time
+//! Leases are measured by the server's clock: those of the workers' machines may differ.
+//!
+//! # Failure
+//! A connection that is lost is made again, for up to a minute, and the call is made again with its keys; only
+//! [`Store::release`] and [`Store::delete`] are not, once their commit was sent, for they are no longer the same when
+//! done twice. The server ends the transaction of a worker that stopped in the middle of it after half a minute.
+//!
+//! A call blocks its thread, and panics inside an asynchronous runtime: call it from a thread that may block.
+
+mod link;
+mod migrations;
+mod rows;
+mod tls;
+
+use std::sync::{Mutex, MutexGuard};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use self::link::{Broken, Command, Link, Target};
+use self::rows::Table;
+use super::rules::{Reads, Rules, check_additions, check_ask};
+use super::{Ask, Filter, Proposal, Refused, Reply, Store};
+use crate::addition::Addition;
+use crate::clock::{Clock, Timestamp};
+use crate::counts::Counts;
+use crate::diagnosis::Condition;
+use crate::error::{Error, Result};
+use crate::settings::Record;
+use crate::trial::{Change, Outcome, Token, Trial};
+
+/// How long to wait for a server that is away.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between attempts to reach it.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Gives up the lock before it waits for the disk.
+const COMMIT: &str = "COMMIT";
+/// Waits until everything that was committed is on the disk: a commit of its own, which has to write something.
+const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'wimble', '')";
+
+/// Studies in a database.
+pub struct Postgres {
+    clock: Option<Box<dyn Clock>>,
+    target: Target,
+    link: Mutex<Option<Link>>,
+}
+
+/// Whether a call may be made again when nobody knows whether it was done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    Harmless,
+    Different,
+}
+
+impl Postgres {
+    /// The database at a `postgresql://` address, on the server's clock. The schema is made if there is none.
+    ///
+    /// Beyond the parameters of `tokio_postgres`, the address may have `sslmode` in all its forms, `sslrootcert`, and
+    /// `schema`, the schema that the tables are in (`wimble`).
+    pub fn at(address: &str) -> Result<Self> {
+        Self::with(address, None)
+    }
+
+    /// The same on another clock.
+    pub fn open(address: &str, clock: impl Clock) -> Result<Self> {
+        Self::with(address, Some(Box::new(clock)))
+    }
+
+    fn with(address: &str, clock: Option<Box<dyn Clock>>) -> Result<Self> {
+        let store = Self { clock, target: Target::parse(address)?, link: Mutex::new(None) };
+        let mut slot = store.lock()?;
+        *slot = Some(patiently(&store.target.place, Broken::is_full_or_starting, || {
+            let mut link = Link::connect(&store.target)?;
+            migrations::migrate(&mut link, &store.target)?;
+            Ok(link)
+        })?);
+        drop(slot);
+        Ok(store)
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, Option<Link>>> {
+        self.link.lock().map_err(|_| Error::Backend {
+            place: self.target.place.clone(),
+            doing: "taking the lock of its connection",
+            source: "a thread that held it panicked".into(),
+        })
+    }
+
+    /// Does some work on a connection, again on a new one if that is lost and doing it again is harmless.
+    fn work<T>(
+        &self,
+        again: Again,
+        mut work: impl FnMut(&mut Link) -> Result<T, Broken>,
+    ) -> Result<T> {
+        let mut slot = self.lock()?;
+        let may_retry = |broken: &Broken| {
+            broken.is_passing() && (again == Again::Harmless || !broken.was_committing())
+        };
+        patiently(&self.target.place, may_retry, || {
+            let link = match &mut *slot {
+                Some(link) if !link.is_closed() => link,
+                slot => {
+                    let mut link = Link::connect(&self.target)?;
+                    // The server may have been replaced by one of another version.
+                    migrations::migrate(&mut link, &self.target)?;
+                    slot.insert(link)
+                }
+            };
+            let result = work(link);
+            if let Err(broken) = &result
+                && broken.is_passing()
+            {
+                // Whatever it was in the middle of ends with it.
+                *slot = None;
+            }
+            result
+        })
+    }
+
+    /// A call of the rules, acknowledged once it is on the server's disk. What it acknowledges may have been written
+    /// by an earlier call, so that it waits for the disk also when it changed nothing.
+    fn write<T>(
+        &self,
+        study: &str,
+        again: Again,
+        reads: Reads<'_>,
+        work: impl Fn(&mut Rules<'_, Table<'_>>) -> Result<T>,
+    ) -> Result<T> {
+        self.transact(study, again, reads, |_| true, work)
+    }
+
+    /// A call of the rules that waits for the disk if `durable` says so of its result.
+    fn transact<T>(
+        &self,
+        study: &str,
+        again: Again,
+        reads: Reads<'_>,
+        durable: impl Fn(&T) -> bool,
+        work: impl Fn(&mut Rules<'_, Table<'_>>) -> Result<T>,
+    ) -> Result<T> {
+        check_known(study)?;
+        let now = self.clock.as_ref().map(|clock| clock.now());
+        let done = self.work(again, |link| {
+            let mut table = Table::new(link, study, now);
+            let result =
+                Rules::begin(study, &mut table, reads).and_then(|mut rules| work(&mut rules));
+            match result {
+                Ok(done) => {
+                    let end: &[&str] = if durable(&done) { &[COMMIT, FLUSH] } else { &[COMMIT] };
+                    table.finish(end)?;
+                    Ok(Ok(done))
+                }
+                // A refusal keeps the leases that it ended; a failure is rolled back.
+                Err(refusal) if refusal.is_refusal() => {
+                    table.finish(&[COMMIT])?;
+                    Ok(Err(refusal))
+                }
+                Err(failure) => Err(table.abandon(failure)),
+            }
+        })?;
+        done
+    }
+
+    fn read<T>(&self, study: &str, work: impl Fn(&mut Table<'_>) -> Result<T>) -> Result<T> {
+        check_known(study)?;
+        self.work(Again::Harmless, |link| {
+            let mut table = Table::new(link, study, None);
+            match work(&mut table) {
+                Err(error) if !error.is_refusal() => Err(table.abandon(error)),
+                result => Ok(result),
+            }
+        })?
+    }
+}
+
+/// There is no study of a name that the server cannot even be asked for.
+fn check_known(study: &str) -> Result<()> {
+    if study.contains('\0') {
+        return Err(Error::UnknownStudy { study: study.to_owned() });
+    }
+    Ok(())
+}
+
+/// Tries again for as long as what stopped the work may pass.
+fn patiently<T>(
+    place: &str,
+    may_retry: impl Fn(&Broken) -> bool,
+    mut work: impl FnMut() -> Result<T, Broken>,
+) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        match work() {
+            Ok(done) => return Ok(done),
+            Err(broken) if may_retry(&broken) && start.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(broken) => return Err(broken.into_error(place, start.elapsed())),
+        }
+    }
+}
+
+impl Store for Postgres {
+    fn create(&self, record: &Record) -> Result<Record> {
+        let now = self.clock.as_ref().map(|clock| clock.now());
+        self.work(Again::Harmless, |link| {
+            link.run(&[rows::add(record, now)?, Command::new(FLUSH)])?;
+            Ok(())
+        })?;
+        self.study(&record.settings.name)
+    }
+
+    fn study(&self, study: &str) -> Result<Record> {
+        self.read(study, |table| table.record())
+    }
+
+    fn studies(&self) -> Result<Vec<String>> {
+        self.work(Again::Harmless, |link| {
+            let names =
+                link.query(Command::new(r#"SELECT name FROM studies ORDER BY name COLLATE "C""#))?;
+            names.iter().map(|row| row.try_get(0).map_err(Broken::reading)).collect()
+        })
+    }
+
+    fn delete(&self, study: &str) -> Result<()> {
+        check_known(study)?;
+        self.work(Again::Different, |link| {
+            let mut table = Table::new(link, study, None);
+            match table.delete() {
+                Ok(()) => Ok(Ok(table.finish(&[COMMIT, FLUSH])?)),
+                Err(refusal) if refusal.is_refusal() => {
+                    table.finish(&[COMMIT])?;
+                    Ok(Err(refusal))
+                }
+                Err(failure) => Err(table.abandon(failure)),
+            }
+        })?
+    }
+
+    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
+        self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.set_budget(budget))
+    }
+
+    fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
+        // Before anything is sent: the server takes no text with zero bytes.
+        check_ask(study, ask)?;
+        // A wish for a proposal acknowledges nothing.
+        let durable = |reply: &Reply| matches!(reply, Reply::Claims(_));
+        self.transact(study, Again::Harmless, Reads::Ask(ask), durable, |rules| {
+            rules.ask(ask, proposal)
+        })
+    }
+
+    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
+        check_additions(study, additions)?;
+        self.write(study, Again::Harmless, Reads::Additions(additions), |rules| {
+            rules.add(additions)
+        })
+    }
+
+    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
+        let reads = Reads::Trials(tokens);
+        self.transact(study, Again::Harmless, reads, |_| false, |rules| rules.heartbeats(tokens))
+    }
+
+    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
+        let tokens = [token];
+        self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| {
+            rules.tell(token, outcome, key)
+        })
+    }
+
+    fn release(&self, study: &str, token: Token) -> Result<()> {
+        let tokens = [token];
+        self.write(study, Again::Different, Reads::Trials(&tokens), |rules| rules.release(token))
+    }
+
+    fn expire_leases(&self, study: &str) -> Result<usize> {
+        let reads = Reads::Nothing;
+        self.transact(study, Again::Harmless, reads, |_| false, |rules| Ok(rules.ended()))
+    }
+
+    fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
+        let changes = self.read(study, |table| table.changes_since(sequence, limit))?;
+        Ok(changes.into_iter().map(|trial| Change { trial }).collect())
+    }
+
+    fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>> {
+        self.read(study, |table| table.filtered(filter))
+    }
+
+    fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
+        self.read(study, |table| table.numbered(trial))
+    }
+
+    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
+        self.read(study, |table| table.best(count))
+    }
+
+    fn counts(&self, study: &str) -> Result<Counts> {
+        self.read(study, |table| Ok(table.peek()?.counts))
+    }
+
+    fn condition(&self) -> Result<Condition> {
+        self.work(Again::Harmless, |link| {
+            let rows = link.query(Command::new(
+                "SELECT current_setting('server_version'), current_setting('synchronous_commit'), \
+                 current_setting('fsync'), (SELECT max(version) FROM schema_versions), \
+                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+            ))?;
+            let row = rows.first().ok_or_else(Broken::empty)?;
+            let text = |column: usize| row.try_get::<_, String>(column).map_err(Broken::reading);
+            let now = row.try_get(4).map(Timestamp).map_err(Broken::reading)?;
+            Ok(Condition {
+                place: self.target.place.clone(),
+                software: format!("PostgreSQL {}", text(0)?),
+                durability: format!("synchronous_commit {}, fsync {}", text(1)?, text(2)?),
+                schema: row.try_get(3).map_err(Broken::reading)?,
+                now: self.clock.as_ref().map_or(now, |clock| clock.now()),
+            })
+        })
+    }
+}

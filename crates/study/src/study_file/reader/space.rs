@@ -1,0 +1,161 @@
+//! The parameters: a table of tables, or the list that the other forms of a space have.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use wimble::space::{Configuration, Dimension, SearchSpace};
+
+use super::super::document::{Content, Entry};
+use super::super::mistake::nearest;
+use super::super::variable;
+use super::{Reader, named_in};
+
+impl Reader<'_> {
+    pub(super) fn space(&mut self) -> Option<SearchSpace> {
+        let Some(entry) = self.table.get("space") else {
+            self.refuse(0..0, "`space` is missing; list the parameters under [space]");
+            return None;
+        };
+        let Content::Table(table) = &entry.node.content else {
+            let message =
+                format!("space is {}, but must be a table of parameters", entry.node.kind());
+            self.refuse(entry.node.span.clone(), message);
+            return None;
+        };
+        let before = self.mistakes.len();
+        let mut parameters: Vec<(String, &Entry, Dimension)> = Vec::new();
+        let (mut repeats, mut candidates) = (None, None);
+        for entry in &table.0 {
+            match (&entry.node.content, entry.key.as_str()) {
+                (Content::Table(fields), _) => {
+                    if let Some(field) = fields.get("name") {
+                        let message =
+                            format!("the name of the parameter is `{}`; leave this out", entry.key);
+                        self.refuse(field.key_span.clone(), message);
+                        continue;
+                    }
+                    let mut json = entry.node.to_json();
+                    json["name"] = entry.key.clone().into();
+                    if let Some(dimension) = self.dimension(json, entry) {
+                        parameters.push((entry.key.clone(), entry, dimension));
+                    }
+                }
+                (Content::List(nodes), "dimensions") => {
+                    for node in nodes {
+                        let json = node.to_json();
+                        if let Some(dimension) = self.dimension(json, entry) {
+                            parameters.push((dimension.name.clone(), entry, dimension));
+                        }
+                    }
+                }
+                (Content::Boolean(value), "repeats") => repeats = Some(*value),
+                (Content::List(_), "candidates") => {
+                    match serde_json::from_value::<Vec<Configuration>>(entry.node.to_json()) {
+                        Ok(list) => candidates = Some(list),
+                        Err(error) => {
+                            self.refuse(entry.node.span.clone(), format!("candidates: {error}"));
+                        }
+                    }
+                }
+                _ => {
+                    let message = format!(
+                        "parameter `{}` is {}, but must be a table such as {{ type = \"real\", low = 0, high = 1 }}",
+                        entry.key,
+                        entry.node.kind()
+                    );
+                    self.refuse(entry.node.span.clone(), message);
+                }
+            }
+        }
+        if let Some(entry) = self.table.get("repeats") {
+            match entry.node.content {
+                Content::Boolean(value) => repeats = Some(value),
+                _ => self.wrong_kind(entry, "true or false"),
+            }
+        }
+        if self.mistakes.len() > before {
+            return None;
+        }
+        let dimensions = parameters.iter().map(|(_, _, dimension)| dimension.clone());
+        let space = match candidates {
+            Some(candidates) => SearchSpace::finite(dimensions, candidates),
+            None => SearchSpace::new(dimensions),
+        };
+        match space {
+            Ok(space) => {
+                self.check_variables(&parameters);
+                Some(space.allow_repeats(repeats.unwrap_or(false)))
+            }
+            Err(error) => {
+                let message = error.to_string();
+                let place = parameters
+                    .iter()
+                    .filter(|(name, _, _)| {
+                        message.starts_with(&format!("{name}."))
+                            || message.contains(&format!("`{name}`"))
+                    })
+                    .map(|(name, entry, _)| field_of(entry, name, &message))
+                    .next();
+                self.refuse(place.unwrap_or_else(|| entry.key_span.clone()), message);
+                None
+            }
+        }
+    }
+
+    fn dimension(&mut self, json: serde_json::Value, entry: &Entry) -> Option<Dimension> {
+        match serde_json::from_value::<Dimension>(json) {
+            Ok(dimension) => Some(dimension),
+            Err(error) => {
+                let message = error.to_string();
+                let place = field_of(entry, &entry.key, &message);
+                let message = if message.starts_with(&format!("{}.", entry.key)) {
+                    message
+                } else {
+                    format!("parameter `{}`: {}", entry.key, with_nearest(&message))
+                };
+                self.refuse(place, message);
+                None
+            }
+        }
+    }
+
+    /// Two parameters must not share an environment variable.
+    fn check_variables(&mut self, parameters: &[(String, &Entry, Dimension)]) {
+        let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+        for (name, entry, _) in parameters {
+            if let Some(first) = seen.insert(variable(name), name) {
+                let message = format!(
+                    "`{first}` and `{name}` would both be {} in the environment; rename one",
+                    variable(name)
+                );
+                self.refuse(entry.key_span.clone(), message);
+            }
+        }
+    }
+}
+
+/// The field of a parameter that a message is about.
+fn field_of(entry: &Entry, name: &str, message: &str) -> Range<usize> {
+    let Content::Table(table) = &entry.node.content else { return entry.key_span.clone() };
+    let about = table.0.iter().find(|field| {
+        message.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| {
+            rest.strip_prefix(field.key.as_str())
+                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        })
+    });
+    match about {
+        Some(field) => field.node.span.clone(),
+        None => named_in(table, message).unwrap_or_else(|| entry.key_span.clone()),
+    }
+}
+
+/// serde's message about an unknown name, with the nearest that is known.
+fn with_nearest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let hint = quoted
+        .next()
+        .filter(|_| message.starts_with("unknown "))
+        .and_then(|given| nearest(given, quoted))
+        .map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
+    format!("{message}{hint}")
+}
