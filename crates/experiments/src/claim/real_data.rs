@@ -1,7 +1,7 @@
 //! The claims of Figure 3, and the figures that the original BORE's authors show for the same problems.
 //!
 //! A claim over several problems says for each of them whether one method is ahead of another, behind it, or neither; it
-//! holds if the problems that decide it are most of those it is about, and holds only on those named otherwise.
+//! holds if it is true on all that it is about, and otherwise holds only on those named. Problems of too few trials are open.
 
 use super::{Claim, Comparison, Data, Verdict, last, signed};
 use crate::settings::{Settings, Task};
@@ -126,8 +126,13 @@ fn judge(
     let verdict = match yes.len() {
         _ if words.is_empty() => Verdict::Open("not run".to_owned()),
         _ if decided == 0 => Verdict::Open("too little was run".to_owned()),
-        0 => Verdict::DoesNotHold,
-        count if count == decided => Verdict::Holds,
+        0 if decided == problems.len() => Verdict::DoesNotHold,
+        0 => Verdict::Open(format!("not so on the {decided} of {} decided", problems.len())),
+        count if count == problems.len() => Verdict::Holds,
+        _ if decided < problems.len() => {
+            let open = problems.len() - decided;
+            Verdict::HoldsOnly(format!("on {} so far; {open} are open", yes.join(", ")))
+        }
         _ => Verdict::HoldsOnly(format!("on {}", yes.join(", "))),
     };
     (words.join("; "), verdict)
@@ -162,7 +167,11 @@ fn top(settings: &Settings, data: &Data<'_>, problems: &[&str]) -> Claim {
         measured: words.join("; "),
         verdict: match first {
             _ if decided == 0 => Verdict::Open("too little was run".to_owned()),
-            count if 2 * count > decided => Verdict::Holds,
+            count if 2 * count > problems.len() => Verdict::Holds,
+            _ if decided < problems.len() => {
+                let open = problems.len() - decided;
+                Verdict::Open(format!("{first} of {decided} so far, {open} problems are open"))
+            }
             0 => Verdict::DoesNotHold,
             count => Verdict::HoldsOnly(format!("on {count} of {decided} problems")),
         },
