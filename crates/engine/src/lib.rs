@@ -80,6 +80,8 @@ mod guide {
     struct Spaces;
     #[doc = include_str!("../../../docs/guide/methods.md")]
     struct Methods;
+    #[doc = include_str!("../../../docs/guide/auto.md")]
+    struct AutoGuide;
     #[doc = include_str!("../../../docs/guide/sessions.md")]
     struct Sessions;
 }
