@@ -36,9 +36,12 @@ impl Report<'_> {
         let _ = write!(
             text,
             "# Comparison with other tools\n\nThe same {} problems, {initial} initial points, noise and batch size for \
-             every tool; {seeds} seeds. Defaults of wimble were chosen by looking at problems marked *tuning* (or at \
+             every tool; {seeds} seeds are asked for, and the last table says how many runs there are. \
+             Defaults of wimble were chosen by looking at problems marked *tuning* (or at \
              another variant or dimension of them); the other {held_out} were used for this page only. No minimiser is \
-             at the centre of its box. Regret is the true value above the minimum, also where observations are noisy.\n\n",
+             at the centre of its box. Regret is the true value above the minimum, also where observations are noisy. \
+             Noise is a share of the range of the values: where this spans orders of magnitude (Goldstein-Price, \
+             Rosenbrock) it hides all that is near the minimum, and such a problem says little about a tool.\n\n",
             problems.len(),
         );
         for (batch_size, board) in self.boards {
@@ -79,6 +82,14 @@ impl Report<'_> {
             return;
         }
         let problems = cells.len();
+        let seeds = cells.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
+        let missing: Vec<&str> = self
+            .settings
+            .problems
+            .iter()
+            .map(|subject| subject.name.as_str())
+            .filter(|name| !cells.iter().any(|(subject, _)| subject.name == *name))
+            .collect();
         let held_out: Vec<_> = cells
             .iter()
             .filter(|(subject, _)| !subject.tuning)
@@ -107,6 +118,17 @@ impl Report<'_> {
                 other.map_or_else(|| "-".to_owned(), |rank| format!("{:.2}", rank.mean)),
                 other.map_or_else(|| "-".to_owned(), interval)
             );
+        }
+        if (seeds as u64) < self.settings.seeds || !missing.is_empty() {
+            let _ = write!(
+                text,
+                "\n**Not for conclusions:** {seeds} of {} seeds at most",
+                self.settings.seeds
+            );
+            if !missing.is_empty() {
+                let _ = write!(text, "; without {}", missing.join(", "));
+            }
+            text.push_str(". What is missing is not a random part.\n");
         }
         let left: Vec<&str> = board
             .tools(self.settings, evaluations)
