@@ -228,7 +228,7 @@ class Hebo(Tool):
 
 class Botorch(Tool):
     package = "botorch"
-    settings = "SingleTaskGP, qLogEI, greedy batches, 10 restarts of 256 raw samples, unit cube, double precision"
+    settings = "SingleTaskGP, qLogEI, greedy batches, 5 restarts of 128 raw samples, unit cube, double precision"
 
     def build(self):
         import torch
@@ -254,9 +254,10 @@ class Botorch(Tool):
             qLogExpectedImprovement(model, best_f=y.max()),
             bounds=bounds,
             q=count,
-            num_restarts=10,
-            raw_samples=256,
+            num_restarts=5,
+            raw_samples=128,
             sequential=True,
+            options={"maxiter": 100},
         )
         return self.box.from_unit(batch.numpy())
 
@@ -267,7 +268,7 @@ class Botorch(Tool):
 
 class Smac(Tool):
     package = "smac"
-    settings = "BlackBoxFacade, its defaults (Gaussian process, EI), deterministic"
+    settings = "HyperparameterOptimizationFacade, its defaults (random forest, log EI), deterministic"
 
     def build(self):
         self.facade = None
@@ -277,7 +278,7 @@ class Smac(Tool):
         import tempfile
 
         from ConfigSpace import Configuration, ConfigurationSpace, Float
-        from smac import BlackBoxFacade, Scenario
+        from smac import HyperparameterOptimizationFacade, Scenario
 
         space = ConfigurationSpace(seed=self.seed)
         sides = zip(self.names, self.box.low, self.box.high)
@@ -291,8 +292,8 @@ class Smac(Tool):
             output_directory=self.folder.name,
         )
         first = [Configuration(space, values=dict(zip(self.names, x))) for x in points]
-        design = BlackBoxFacade.get_initial_design(scenario, n_configs=0, additional_configs=first)
-        self.facade = BlackBoxFacade(
+        design = HyperparameterOptimizationFacade.get_initial_design(scenario, n_configs=0, additional_configs=first)
+        self.facade = HyperparameterOptimizationFacade(
             scenario, lambda config, seed=0: 0.0, initial_design=design, overwrite=True, logging_level=40
         )
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use wimble_experiments::compare::{Changes, Latency, Oracle, Plan, Settings};
+use wimble_experiments::compare::{Changes, Latency, Oracle, Plan, Settings, report};
 
 /// Arguments of `wimble compare`.
 #[derive(Args)]
@@ -21,6 +21,8 @@ enum What {
     Run(Run),
     /// Time one ask of our methods after many evaluations
     Latency(Timing),
+    /// Write compare.md and its figures from all records of a folder
+    Report(Folder),
     /// Evaluate a problem for another tool: reads a JSON array a line, writes its value and regret
     Evaluate(Evaluate),
     /// Print the domain of a problem and the initial points that every tool starts from
@@ -71,6 +73,12 @@ struct Timing {
 }
 
 #[derive(Args)]
+struct Folder {
+    /// The folder of the records
+    dir: PathBuf,
+}
+
+#[derive(Args)]
 struct Evaluate {
     /// The problem, as listed by `wimble problems`
     problem: String,
@@ -96,6 +104,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.what {
         What::Run(arguments) => methods(arguments),
         What::Latency(arguments) => latency(arguments),
+        What::Report(folder) => {
+            let mut out = std::io::stdout().lock();
+            for path in report(&folder.dir)? {
+                writeln!(out, "{}", path.display())?;
+            }
+            Ok(())
+        }
         What::Evaluate(arguments) => evaluate(arguments),
         What::Initial(arguments) => initial(arguments),
         What::Settings => {

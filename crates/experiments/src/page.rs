@@ -162,7 +162,7 @@ pub(crate) fn whole<'r>(
 }
 
 /// Three digits.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     if value == 0.0 || (1e-2..1e4).contains(&value.abs()) {
         format!("{value:.3}")
     } else {

@@ -21,7 +21,7 @@ use crate::settings::{Axis, Figure, Settings};
 use crate::summary::Row;
 
 /// Colours that differ for colour-blind readers and in grey (Okabe and Ito 2008).
-const COLOURS: [&str; 7] =
+pub(crate) const COLOURS: [&str; 7] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
 /// Pixels of the PNG a unit of the SVG: sharp on dense screens.
 const SCALE: f32 = 2.0;
@@ -130,7 +130,7 @@ fn tick(value: f64) -> String {
     }
 }
 
-fn png(svg: &str) -> Result<Vec<u8>> {
+pub(crate) fn png(svg: &str) -> Result<Vec<u8>> {
     let failed = |error: &dyn std::fmt::Display| Error::Drawing(error.to_string());
     let mut options =
         usvg::Options { font_family: "DejaVu Sans".to_owned(), ..usvg::Options::default() };

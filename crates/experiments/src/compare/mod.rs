@@ -9,12 +9,19 @@
 //! Others optimise exactly our functions: they send points to `wimble compare evaluate` and read values back
 //! ([`Oracle`]). The report merges whatever records there are, and says what is missing.
 
+pub mod board;
+mod figure;
 pub mod latency;
 pub mod oracle;
+mod page;
+pub mod rank;
+mod report;
 pub mod run;
 pub mod settings;
 
+pub use board::Board;
 pub use latency::Latency;
 pub use oracle::{Observation, Oracle};
+pub use report::report;
 pub use run::Plan;
 pub use settings::{Changes, Settings};

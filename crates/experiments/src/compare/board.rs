@@ -1,0 +1,123 @@
+//! The records of all tools as one table: the regret of each tool, problem and seed after N evaluations.
+//!
+//! A run that ended at its limit before N counts with the last value it had: that is what its user would have. A tool
+//! is on the board at N if at least half of its runs reached N.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::run::folder;
+use super::settings::{Settings, Subject, Tool};
+use crate::error::Result;
+use crate::record::{End, Records, Trial};
+use crate::summary::quantile;
+
+/// The runs of one batch size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Board {
+    /// By tool, problem and seed.
+    runs: BTreeMap<(String, String, usize), Trial>,
+    /// Lines of records that could not be read.
+    pub corrupt_lines: usize,
+    /// Runs begun and not ended, which do not count.
+    pub open_runs: usize,
+}
+
+impl Board {
+    /// The records under `dir` with batches of this size.
+    pub fn read(dir: &Path, batch_size: usize) -> Result<Self> {
+        let records = Records::read_folder(&dir.join("records").join(folder(batch_size)))?;
+        let open_runs = records.trials.len() - records.ended();
+        let ended = records.trials.into_iter().filter(|(_, trial)| trial.end.is_some());
+        let runs = ended.map(|(key, trial)| ((key.method, key.problem, key.trial), trial));
+        Ok(Self { runs: runs.collect(), corrupt_lines: records.corrupt_lines, open_runs })
+    }
+
+    /// Whether there is nothing to report.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// How many runs of a tool have ended, and how many of them at their limit or by an error.
+    pub fn ended(&self, tool: &str) -> (usize, usize) {
+        let runs = self.runs.iter().filter(|((name, ..), _)| name == tool);
+        runs.fold((0, 0), |(ended, aborted), (_, run)| {
+            (ended + 1, aborted + usize::from(run.end == Some(End::Aborted)))
+        })
+    }
+
+    /// What a tool's records say that was run.
+    pub fn settings(&self, tool: &str) -> Option<&str> {
+        let run = self.runs.iter().find(|((name, ..), _)| name == tool)?;
+        Some(&run.1.start.settings)
+    }
+
+    /// Seeds from 0 that any tool has a run of.
+    pub fn seeds(&self) -> usize {
+        self.runs.keys().map(|(.., seed)| seed + 1).max().unwrap_or(0)
+    }
+
+    /// The metric after `evaluations`, the last one of a run that was stopped before; `None` if the run is not there or
+    /// was not meant to go so far.
+    pub fn regret(
+        &self,
+        tool: &str,
+        problem: &str,
+        seed: usize,
+        evaluations: usize,
+        metric: &str,
+    ) -> Option<f64> {
+        let run = self.runs.get(&(tool.to_owned(), problem.to_owned(), seed))?;
+        let round = run.rounds.iter().rev().find(|round| round.evaluations <= evaluations)?;
+        let is_there = run.end == Some(End::Aborted)
+            || run.rounds.last().is_some_and(|last| last.evaluations >= evaluations);
+        is_there.then(|| round.metrics.get(metric).copied()).flatten()
+    }
+
+    /// The median over the seeds after `evaluations`.
+    pub fn median(
+        &self,
+        tool: &str,
+        problem: &str,
+        evaluations: usize,
+        metric: &str,
+    ) -> Option<f64> {
+        let regret = |seed| self.regret(tool, problem, seed, evaluations, metric);
+        let mut values: Vec<f64> = (0..self.seeds()).filter_map(regret).collect();
+        values.sort_by(f64::total_cmp);
+        (!values.is_empty()).then(|| quantile(&values, 0.5))
+    }
+
+    /// The tools that are compared after `evaluations`.
+    pub fn tools<'s>(&self, settings: &'s Settings, evaluations: usize) -> Vec<&'s Tool> {
+        let on_board = |tool: &&Tool| {
+            let runs = self.runs.iter().filter(|((name, ..), _)| *name == tool.name);
+            let (all, reached) = runs.fold((0, 0), |(all, reached), (_, run)| {
+                let far = run.rounds.last().is_some_and(|last| last.evaluations >= evaluations);
+                (all + 1, reached + usize::from(far))
+            });
+            all > 0 && 2 * reached >= all
+        };
+        settings.tools.iter().filter(on_board).collect()
+    }
+
+    /// The regrets after `evaluations` on every problem and seed that all of `tools` have, by problem: one row a seed,
+    /// one number a tool.
+    pub fn cells<'s>(
+        &self,
+        settings: &'s Settings,
+        tools: &[&Tool],
+        evaluations: usize,
+    ) -> Vec<(&'s Subject, Vec<Vec<f64>>)> {
+        let rows = |subject: &'s Subject| {
+            let row = |seed| {
+                let of = |tool: &&Tool| {
+                    self.regret(&tool.name, &subject.name, seed, evaluations, "simple_regret")
+                };
+                tools.iter().map(of).collect::<Option<Vec<f64>>>()
+            };
+            (subject, (0..self.seeds()).filter_map(row).collect::<Vec<_>>())
+        };
+        settings.problems.iter().map(rows).filter(|(_, rows)| !rows.is_empty()).collect()
+    }
+}
