@@ -98,7 +98,9 @@ def main():
                     # SQLAlchemy takes the folder of a socket as a parameter only.
                     parts = urllib.parse.urlsplit(postgres)
                     host = urllib.parse.unquote(parts.netloc.rsplit("@", 1)[1])
-                    url = f"postgresql+psycopg2://{parts.username}@{parts.path}?host={host}"
+                    # Its tables must not meet ours, whose schema has the name of the user.
+                    options = "options=-csearch_path%3Dpublic"
+                    url = f"postgresql+psycopg2://{parts.username}@{parts.path}?host={host}&{options}"
                 ours.append(our_rate(binary, address, workers, trials))
                 rate, failed = optuna_rate(url, workers, optuna_trials)
                 theirs.append(rate)

@@ -120,7 +120,7 @@ impl Follower {
             // A finite space, of which additions took a part: what is left.
             Err(wimble::Error::Exhausted { tried, total, .. }) if total < u128::MAX => {
                 exhausted = true;
-                match usize::try_from(total.saturating_sub(tried as u128)).unwrap_or(count) {
+                match usize::try_from(total.saturating_sub(tried)).unwrap_or(count) {
                     0 => Ok(Points::new(space.dim())),
                     left => propose(left.min(count)),
                 }

@@ -4,6 +4,7 @@
 //! The test binary runs itself as a worker: with [`STORE`] in its environment, the test [`worker`] works on the study
 //! there, and prints a line for each tell once that was acknowledged.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "the figures are part of the result")]
 
 mod server;
 
@@ -141,7 +142,7 @@ fn settings(budget: u64, batch_size: usize, lease: Duration) -> Settings {
         .lease(lease)
 }
 
-fn create(address: &str, settings: Settings) -> Study {
+fn create(address: &str, settings: &Settings) -> Study {
     patiently(|| Study::open_or_create(wimble_study::open(address)?, settings.clone()))
 }
 
@@ -188,7 +189,7 @@ fn threads_share(address: &str) {
             let settings = settings.clone();
             move || {
                 // All make the schema and the study at once.
-                let study = create(address, settings);
+                let study = create(address, &settings);
                 let (name, mut acks) = (format!("w{thread}"), Vec::new());
                 for i in 0.. {
                     let claims = study.ask(&name, &format!("{name}-{i}"), 2).unwrap();
@@ -208,7 +209,7 @@ fn threads_share(address: &str) {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(acks.len(), 200);
-    check(&create(address, settings), &acks);
+    check(&create(address, &settings), &acks);
 }
 
 #[test]
@@ -227,7 +228,7 @@ fn sixty_four_processes_share_one_database() {
 fn processes_share(back_end: &str, address: &str, processes: usize) {
     const TRIALS: u64 = 5_000;
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let study = create(address, settings(TRIALS, processes, Duration::from_secs(60)));
+    let study = create(address, &settings(TRIALS, processes, Duration::from_secs(60)));
     let start_time = Instant::now();
     let workers: Vec<Worker> =
         (0..processes).map(|i| start(address, &format!("w{i}"), i + 1)).collect();
@@ -317,7 +318,7 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     const LEASE: Duration = Duration::from_millis(500);
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let kills = std::env::var(KILLS).map_or(kills, |number| number.parse().unwrap());
-    let study = create(address, settings(1_000_000, 3, LEASE));
+    let study = create(address, &settings(1_000_000, 3, LEASE));
     let mut rng = Seed(5).stream("kills", 0);
     // Workers in even places are restarted under their own name, the others leave their trials behind.
     let name = |place: usize, run: usize| match place % 2 {
@@ -382,7 +383,7 @@ fn a_full_disk_stops_workers_and_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let address = text(&file(&folder));
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let study = create(&address, settings(1_500, 10, Duration::from_millis(500)));
+    let study = create(&address, &settings(1_500, 10, Duration::from_millis(500)));
     // In place of the disk, the largest file is small: the log grows no further.
     let limited = |run: usize| {
         let mut shell = Command::new("sh");

@@ -202,7 +202,7 @@ pub(super) struct Broken {
 enum Cause {
     Server(tokio_postgres::Error),
     Here(Box<dyn std::error::Error + Send + Sync>),
-    Ours(Error),
+    Ours(Box<Error>),
 }
 
 impl Broken {
@@ -272,7 +272,7 @@ impl Broken {
     pub fn into_error(self, place: &str, waited: Duration) -> Error {
         let (place, doing) = (place.to_owned(), self.doing);
         match self.cause {
-            Cause::Ours(error) => error,
+            Cause::Ours(error) => *error,
             Cause::Here(source) => Error::Backend { place, doing, source },
             Cause::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 Error::Busy { place, waited }
@@ -284,12 +284,12 @@ impl Broken {
 
 impl From<Error> for Broken {
     fn from(error: Error) -> Self {
-        Self { doing: "", cause: Cause::Ours(error), committing: false }
+        Self { doing: "", cause: Cause::Ours(Box::new(error)), committing: false }
     }
 }
 
 fn has_io_source(error: &tokio_postgres::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|source| source.is::<std::io::Error>())
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
 }
 
 /// An error with its causes, which the client's errors leave out.

@@ -154,7 +154,7 @@ impl Postgres {
     ) -> Result<T> {
         check_known(study)?;
         let now = self.clock.as_ref().map(|clock| clock.now());
-        let done = self.work(again, |link| {
+        self.work(again, |link| {
             let mut table = Table::new(link, study, now);
             let result =
                 Rules::begin(study, &mut table, reads).and_then(|mut rules| work(&mut rules));
@@ -171,8 +171,7 @@ impl Postgres {
                 }
                 Err(failure) => Err(table.abandon(failure)),
             }
-        })?;
-        done
+        })?
     }
 
     fn read<T>(&self, study: &str, work: impl Fn(&mut Table<'_>) -> Result<T>) -> Result<T> {
@@ -221,6 +220,10 @@ impl Store for Postgres {
         self.study(&record.settings.name)
     }
 
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is one of tables of a single lifetime, the closure of any"
+    )]
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, |table| table.record())
     }

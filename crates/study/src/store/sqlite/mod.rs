@@ -242,6 +242,10 @@ impl Store for Sqlite {
         Ok(stored)
     }
 
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method is one of tables of a single lifetime, the closure of any"
+    )]
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, |table| table.record())
     }
