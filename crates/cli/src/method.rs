@@ -7,9 +7,10 @@ use wimble::strategy::Spec;
 /// Which method, and its settings.
 #[derive(Args, Debug, Clone)]
 pub struct Method {
-    /// The method, as listed by `wimble methods`, with settings if wanted: "bore++ width=2"
-    #[arg(long, default_value = "bore")]
-    method: String,
+    /// The method, as listed by `wimble methods`, with settings if wanted: "bore++ width=2" [default: auto, or bore with
+    /// --classifier or --rule]
+    #[arg(long)]
+    method: Option<String>,
     /// What bore and bore++ fit to the labels [default: perceptron for bore, least-squares for bore++]
     #[arg(long)]
     classifier: Option<String>,
@@ -27,10 +28,13 @@ impl Method {
         let named = [("classifier", &self.classifier), ("rule", &self.rule)];
         let named =
             named.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value.as_ref()?)));
-        let words: Vec<String> = std::iter::once(self.method.clone())
-            .chain(named)
-            .chain(self.settings.iter().cloned())
-            .collect();
+        let has_parts = self.classifier.is_some() || self.rule.is_some();
+        let default = if has_parts { "bore" } else { "auto" };
+        let words: Vec<String> =
+            std::iter::once(self.method.as_deref().unwrap_or(default).to_owned())
+                .chain(named)
+                .chain(self.settings.iter().cloned())
+                .collect();
         Ok(words.join(" ").parse()?)
     }
 }

@@ -42,7 +42,7 @@ pub use reader::SETTINGS;
 use crate::settings::Settings;
 
 /// The method of a study whose file names none.
-pub const DEFAULT_METHOD: &str = "bore++ rule=candidates";
+pub const DEFAULT_METHOD: &str = "auto";
 /// How many trials a study has whose file sets no limit.
 pub const DEFAULT_TRIALS: u64 = 100;
 /// The exit code that says that a configuration is infeasible: what test drivers take for "skipped".
