@@ -150,7 +150,7 @@ impl Region {
         let points = enter(&learnt.metric);
         learnt.hyper_parameters.improve(&group, &points, &targets, prior, steps)?;
         let turns = settings.uses(Ingredient::Turning)
-            && learnt.fits % TURN_EVERY == 0
+            && learnt.fits.is_multiple_of(TURN_EVERY)
             && self.length < TURN_BELOW
             && dim > 1
             && points.len() > 2 * dim;
