@@ -268,8 +268,8 @@ impl Evolution {
             .ok_or(Error::Diverged { model: "CMA-ES", doing: "finding its axes" })?;
         // Rounding may leave an eigenvalue that is not positive: the condition number then says so.
         let floor = 1e-16 * values[n - 1].max(f64::MIN_POSITIVE);
-        for k in 0..n {
-            self.lengths[k] = values[k].max(floor).sqrt();
+        for (length, value) in self.lengths.iter_mut().zip(&values) {
+            *length = value.max(floor).sqrt();
         }
         self.axes.copy_from_slice(&vectors);
         self.decomposed = self.generation;

@@ -636,6 +636,36 @@ mod tests {
     }
 
     #[test]
+    fn the_profiled_likelihood_is_the_largest_over_the_factor_and_has_its_slopes() {
+        let (points, targets) = data(30, 4);
+        let kernel = |scales: [f64; 2], factor: f64| {
+            Kernel::new(Profile::Matern52, scales.to_vec(), factor).unwrap()
+        };
+        let at = |scales: [f64; 2], noise: f64| {
+            profiled_log_likelihood(&kernel(scales, 1.0), noise, &points, &targets).unwrap()
+        };
+        let (scales, noise) = ([0.4, 0.9], 0.05);
+        let profiled = at(scales, noise);
+        let given = |factor: f64| {
+            let kernel = kernel(scales, factor);
+            log_likelihood_with(Mean::Constant, &kernel, factor * noise, &points, &targets)
+                .unwrap()
+                .value
+        };
+        assert!((profiled.value - given(profiled.best_scale)).abs() < 1e-9);
+        for other in [0.8, 0.97, 1.03, 1.25] {
+            assert!(profiled.value > given(other * profiled.best_scale));
+        }
+        let step = 1e-5_f64;
+        let up = step.exp();
+        let numeric =
+            (at([0.4 * up, 0.9], noise).value - at([0.4 / up, 0.9], noise).value) / (2.0 * step);
+        assert!((profiled.in_length_scales[0] - numeric).abs() < 1e-5 * (1.0 + numeric.abs()));
+        let numeric = (at(scales, noise * up).value - at(scales, noise / up).value) / (2.0 * step);
+        assert!((profiled.in_noise - numeric).abs() < 1e-5 * (1.0 + numeric.abs()));
+    }
+
+    #[test]
     fn the_constant_mean_is_where_the_likelihood_of_the_rest_is_largest() {
         let (points, targets) = data(30, 2);
         let kernel = Kernel::new(Profile::Matern52, vec![0.4, 0.9], 1.3).unwrap();

@@ -98,7 +98,7 @@ impl Thinned {
     }
 
     pub(super) fn push(&mut self, trial: usize) {
-        if self.seen % self.stride == 0 {
+        if self.seen.is_multiple_of(self.stride) {
             self.cloud.0.push(trial);
         }
         self.seen += 1;
@@ -107,5 +107,48 @@ impl Thinned {
             self.cloud.0.retain(|_| keep.next().unwrap_or(true));
             self.stride *= 2;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::Outcome;
+
+    fn line(len: usize) -> History {
+        let mut history = History::new(1);
+        for i in 0..len {
+            // A fixed order that is not that of the distances.
+            let x = ((i * 7919) % len) as f64 / len as f64;
+            history.push(&[x], Outcome::Value(x)).unwrap();
+        }
+        history
+    }
+
+    #[test]
+    fn the_nearest_trials_are_never_lost() {
+        let history = line(10_000);
+        let mut cloud = Cloud::default();
+        (0..history.len()).for_each(|i| cloud.push(i, &history, &[0.3]));
+        assert!(cloud.0.len() < 2 * CAPACITY);
+        let all = Cloud((0..history.len()).collect());
+        let distance = |x: &[f64]| (x[0] - 0.3).abs();
+        assert_eq!(cloud.nearest(160, distance, &history), all.nearest(160, distance, &history));
+    }
+
+    #[test]
+    fn a_thinned_list_is_even() {
+        let mut thinned = Thinned::default();
+        (0..100_000).for_each(|i| thinned.push(i));
+        let kept = &thinned.cloud().0;
+        assert!((CAPACITY..2 * CAPACITY).contains(&kept.len()));
+        assert!(kept.windows(2).all(|pair| pair[1] - pair[0] == thinned.stride));
+    }
+
+    #[test]
+    fn the_latest_are_kept() {
+        let mut latest = Latest::new(3);
+        (0..7).for_each(|i| latest.push(i));
+        assert_eq!(latest.iter().collect::<Vec<_>>(), [4, 5, 6]);
     }
 }

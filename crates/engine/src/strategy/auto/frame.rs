@@ -119,7 +119,7 @@ mod tests {
         let h = [50.5, 49.5, 49.5, 50.5];
         let mut outer = [0.0; 4];
         for i in 0..16 {
-            let (sin, cos) = (f64::from(i) * 0.4).sin_cos();
+            let (sin, cos) = (f64::from(i) * std::f64::consts::TAU / 16.0).sin_cos();
             let g = [h[0] * cos + h[1] * sin, h[2] * cos + h[3] * sin];
             (0..4).for_each(|k| outer[k] += g[k / 2] * g[k % 2]);
         }

@@ -93,8 +93,8 @@ impl Mixed {
                 }
             }
             self.trials += 1;
-            if self.trials % EVERY == 0 && self.trials >= window && !self.best.is_empty() {
-                if self.trials % WINDOW == 0 {
+            if self.trials.is_multiple_of(EVERY) && self.trials >= window && !self.best.is_empty() {
+                if self.trials.is_multiple_of(WINDOW) {
                     self.learnt = None;
                 }
                 let seen = self.seen(history, settings);

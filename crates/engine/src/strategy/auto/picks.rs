@@ -97,7 +97,7 @@ impl Picker<'_> {
                 .zip(centre)
                 .map(|(half, centre)| {
                     centre + {
-                        if i % 2 == 0 {
+                        if i.is_multiple_of(2_usize) {
                             let moves = chance >= 1.0 || uniform(rng) < chance;
                             if moves { half * (2.0 * uniform(rng) - 1.0) } else { 0.0 }
                         } else {
@@ -159,7 +159,7 @@ pub(super) fn ladder(first: usize, count: usize, most: f64) -> Vec<f64> {
         return (0..count).map(|j| most * j as f64 / (count - 1) as f64).collect();
     }
     (first..first + count)
-        .map(|i| if i % 4 == 0 { 0.0 } else { most * (i as f64 * GOLDEN).fract() })
+        .map(|i| if i.is_multiple_of(4) { 0.0 } else { most * (i as f64 * GOLDEN).fract() })
         .collect()
 }
 

@@ -150,7 +150,7 @@ impl Region {
         let points = enter(&learnt.metric);
         learnt.hyper_parameters.improve(&group, &points, &targets, prior, steps)?;
         let turns = settings.uses(Ingredient::Turning)
-            && learnt.fits % TURN_EVERY == 0
+            && learnt.fits.is_multiple_of(TURN_EVERY)
             && self.length < TURN_BELOW
             && dim > 1
             && points.len() > 2 * dim;
@@ -229,7 +229,7 @@ impl Region {
         let failed = frame.enter_all(failed.iter().map(row));
         let feasibility = Feasibility::fit(&failed, &points, model.posterior.kernel())?;
         let floor = targets.iter().copied().fold(f64::INFINITY, f64::min) - model.mean;
-        let widths = relative(hyper_parameters.scales().collect());
+        let widths = relative(&hyper_parameters.scales().collect::<Vec<_>>());
         let half_widths = widths.iter().map(|w| 0.5 * self.length * w).collect();
         Ok(Patch { model, frame, centre: centre.1, half_widths, feasibility, floor })
     }
@@ -244,13 +244,13 @@ struct Neighbourhood {
 /// The relative widths of the box; all 1 while nothing is learnt.
 fn widths(learnt: Option<&Learnt>, dim: usize) -> Vec<f64> {
     match learnt {
-        Some(learnt) => relative(learnt.hyper_parameters.scales().collect()),
+        Some(learnt) => relative(&learnt.hyper_parameters.scales().collect::<Vec<_>>()),
         None => vec![1.0; dim],
     }
 }
 
 /// Length scales over their geometric mean.
-fn relative(scales: Vec<f64>) -> Vec<f64> {
+fn relative(scales: &[f64]) -> Vec<f64> {
     let mean = (scales.iter().map(|l| l.ln()).sum::<f64>() / scales.len() as f64).exp();
     scales.iter().map(|l| (l / mean).clamp(WIDTHS.0, WIDTHS.1)).collect()
 }

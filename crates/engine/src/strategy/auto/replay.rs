@@ -66,9 +66,9 @@ impl Replay {
         while self.trials < history.len() {
             self.tell(self.trials, history, seed, settings);
             self.trials += 1;
-            if self.trials % EVERY == 0 && self.trials >= window {
+            if self.trials.is_multiple_of(EVERY) && self.trials >= window {
                 for region in [&mut self.main, &mut self.explorer].into_iter().flatten() {
-                    if self.trials % WINDOW == 0 {
+                    if self.trials.is_multiple_of(WINDOW) {
                         region.forget();
                     }
                     region.learn(history, settings)?;
@@ -213,7 +213,7 @@ mod tests {
         let mut part = History::new(2);
         for (i, (x, &outcome)) in history.points().rows().zip(history.outcomes()).enumerate() {
             part.push(x, outcome).unwrap();
-            if i % 7 == 0 || i + 1 == history.len() {
+            if i.is_multiple_of(7) || i + 1 == history.len() {
                 in_parts.advance(&part, Seed(1), &settings).unwrap();
             }
         }

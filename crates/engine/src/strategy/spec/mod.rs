@@ -203,7 +203,7 @@ impl Spec {
                     ClassifierSpec::Boosting(learner) => rough_plus(spec, learner, c)?,
                 }
             }
-            Self::Auto(settings) => Box::new(settings.clone()),
+            Self::Auto(settings) => Box::new(*settings),
             Self::GpUcb(settings) => Box::new(settings.clone()),
             Self::GpEi(settings) => Box::new(settings.clone()),
             Self::QEi(settings) => Box::new(settings.clone()),
