@@ -238,9 +238,7 @@ fn a_run_that_is_killed_loses_nothing_and_repeats_no_finished_trial() {
             .collect();
         assert!(kept.is_superset(&acknowledged), "a result was lost or changed");
         acknowledged = kept;
-        if cfg!(target_os = "linux") {
-            assert!(all_dead(&lines(&desk.path("pids"))), "a command outlived its runner");
-        }
+        assert!(all_dead(&lines(&desk.path("pids"))), "a command outlived its runner");
     }
     let report = desk.json(&["run", "--json"]);
     assert_eq!((&report["end"], &report["counts"]["valued"]), (&"budget-spent".into(), &40.into()));
@@ -252,6 +250,16 @@ fn a_run_that_is_killed_loses_nothing_and_repeats_no_finished_trial() {
     assert!(kept.is_superset(&acknowledged));
     // At most the trials in hand at each kill were run twice.
     assert!(lines(&desk.path("ended")).len() <= 40 + 6 * 4);
+}
+
+#[test]
+fn commands_die_with_a_run_that_is_killed() {
+    let desk = Desk::new(&study("echo $$ >> pids; sleep 60", "trials = 2\nworkers = 2"));
+    let mut child = desk.command(&["run"]).spawn().unwrap();
+    desk.wait_for_lines("pids", 2);
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    assert!(all_dead(&lines(&desk.path("pids"))));
 }
 
 #[test]

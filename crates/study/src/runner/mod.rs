@@ -21,6 +21,7 @@
 //! configurations.
 
 mod evaluator;
+mod guardian;
 pub mod process;
 pub mod result;
 mod slots;

@@ -3,7 +3,7 @@
 //! The child leads a process group, so that whatever it starts ends with it. It is asked to end with SIGTERM, and after
 //! a grace time ended with SIGKILL. Standard output and error are read by two threads, which keep the last
 //! [`KEPT`] bytes of each and copy all of it to log files if there are any: a child never waits for a full pipe, and a
-//! talkative one costs no memory. On Linux the child also dies with this process, however that ends.
+//! talkative one costs no memory. The group also dies with this process, however that ends (guardian.rs).
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -17,6 +17,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::guardian::Guarded;
 
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
@@ -82,6 +84,7 @@ pub fn run(invocation: &Invocation, limits: &Limits<'_>) -> io::Result<Ended> {
         Some([out, err]) => [Some(create(out)?), Some(create(err)?)],
     };
     let mut child = spawn(invocation)?;
+    let _guarded = group(&child).map(Guarded::new);
     let (sender, receiver) = channel();
     let stdout = child.stdout.take().map(|stream| follow(stream, logs[0].take(), sender.clone()));
     let stderr = child.stderr.take().map(|stream| follow(stream, logs[1].take(), sender));
@@ -115,7 +118,6 @@ fn spawn(invocation: &Invocation) -> io::Result<Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    die_with_parent(&mut command);
     command.spawn().map_err(|error| {
         // The system does not say whether the program or the folder was not found.
         let what = if invocation.folder.is_dir() {
@@ -126,29 +128,6 @@ fn spawn(invocation: &Invocation) -> io::Result<Child> {
         io::Error::new(error.kind(), what)
     })
 }
-
-/// Without this, a runner that is killed leaves its commands running beside those of the next one.
-#[cfg(target_os = "linux")]
-fn die_with_parent(command: &mut Command) {
-    let parent = rustix::process::getpid();
-    let prepare = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the line above.
-        if rustix::process::getppid() == Some(parent) {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::NotConnected.into())
-        }
-    };
-    // SAFETY: between fork and exec only what is safe in a signal handler may run; `prepare` makes three system calls
-    // and allocates nothing.
-    unsafe {
-        command.pre_exec(prepare);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn die_with_parent(_command: &mut Command) {}
 
 /// Waits for the end of a child, and brings it about when its time is over.
 fn attend(
