@@ -209,7 +209,8 @@ impl<'a, R: Rows> Rules<'a, R> {
         for (place, addition) in additions.iter().enumerate() {
             let next = self.head.issued + place as u64;
             let outcome = &addition.outcome;
-            outcomes.push(outcome.as_ref().map(|told| self.storable(next, told)).transpose()?);
+            outcomes
+                .push(outcome.as_ref().map(|told| storable(self.study, next, told)).transpose()?);
             if let Some(first) = keys.insert(addition.key.as_str(), place) {
                 let before = format!("for number {first} of this call, counted from 0");
                 return Err(self.key_reused(&addition.key, before));
@@ -257,7 +258,7 @@ impl<'a, R: Rows> Rules<'a, R> {
 
     pub fn tell(&mut self, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
         check_name(self.study, "client key", key)?;
-        let outcome = self.storable(token.trial, outcome)?;
+        let outcome = storable(self.study, token.trial, outcome)?;
         if let Some(Trial { state: State::Finished(finish), .. }) = self.rows.trial(token.trial)?
             && finish.lease.fence == token.fence
             && let Some(told) = &finish.key
@@ -460,23 +461,6 @@ impl<'a, R: Rows> Rules<'a, R> {
         Err(Error::LeaseLost { study: self.study.to_owned(), token, reason })
     }
 
-    /// An outcome as every back end can hold it: finite, one zero, no zero bytes, no endless text.
-    fn storable(&self, trial: u64, outcome: &Outcome) -> Result<Outcome> {
-        Ok(match outcome {
-            Outcome::Value(value) if !value.is_finite() => {
-                let study = self.study.to_owned();
-                return Err(Error::NonFinite { study, trial, value: *value });
-            }
-            // −0 + 0 is +0, and SQLite knows no other.
-            Outcome::Value(value) => Outcome::Value(value + 0.0),
-            Outcome::Failed(failure) => Outcome::Failed(Failure {
-                reason: beginning(&failure.reason, LONGEST_REASON).replace('\0', "\u{fffd}"),
-                output: end(&failure.output, LONGEST_OUTPUT).replace('\0', "\u{fffd}"),
-            }),
-            Outcome::Infeasible => Outcome::Infeasible,
-        })
-    }
-
     fn key_reused(&self, key: &str, before: String) -> Error {
         Error::KeyReused { study: self.study.to_owned(), key: key.to_owned(), before }
     }
@@ -502,6 +486,23 @@ pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// An outcome as every back end can hold it: finite, one zero, no zero bytes, no endless text.
+pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Outcome> {
+    Ok(match outcome {
+        Outcome::Value(value) if !value.is_finite() => {
+            return Err(Error::NonFinite { study: study.to_owned(), trial, value: *value });
+        }
+        // −0 + 0 is +0, and SQLite knows no other.
+        Outcome::Value(value) => Outcome::Value(value + 0.0),
+        // Replaced before they are cut, so that what is storable stays as it is.
+        Outcome::Failed(Failure { reason, output }) => Outcome::Failed(Failure {
+            reason: beginning(&reason.replace('\0', "\u{fffd}"), LONGEST_REASON).to_owned(),
+            output: end(&output.replace('\0', "\u{fffd}"), LONGEST_OUTPUT).to_owned(),
+        }),
+        Outcome::Infeasible => Outcome::Infeasible,
+    })
 }
 
 fn invalid(study: &str, field: &'static str, value: impl std::fmt::Display, most: u64) -> Error {

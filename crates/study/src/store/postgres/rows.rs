@@ -47,9 +47,9 @@ macro_rules! head {
     };
 }
 
-const BEGIN: &str = "BEGIN";
+pub(super) const BEGIN: &str = "BEGIN";
 /// The commit gives up the lock without waiting for the disk; what is sent after it waits.
-const SOON: &str = "SET LOCAL synchronous_commit = off";
+pub(super) const SOON: &str = "SET LOCAL synchronous_commit = off";
 const LOCKED_HEAD: &str = head!(" FOR UPDATE");
 const HEAD: &str = head!("");
 const DUE: &str = trials!(
@@ -491,7 +491,7 @@ impl<'l> Table<'l> {
 }
 
 /// What PostgreSQL can hold of a number; rules and settings keep numbers below.
-fn bounded(number: u64) -> i64 {
+pub(super) fn bounded(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

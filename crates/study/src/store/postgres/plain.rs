@@ -1,0 +1,158 @@
+//! The plain ask and the plain tell, each in one exchange.
+//!
+//! While a call holds the lock of its study, all other workers wait. By the rules a call is two exchanges, and holds
+//! the lock while its process computes, which on a busy machine has to wait for a processor first. So the two calls
+//! that almost all are, to ask for what is queued and to tell under a lease that stands, are also one statement each:
+//! the server locks, decides, writes and commits by itself. A statement does nothing unless the case is plain, and the
+//! caller then goes by the rules. An ask is plain if no lease is due, its key is new, its worker holds nothing, the
+//! queue has enough and no answer is to be forgotten; a tell, if no lease is due and the trial runs under its token.
+//! The contract suite and the model test hold both ways to the same answers.
+
+use tokio_postgres::Row;
+
+use super::link::{Broken, Command, Link};
+use super::rows::{BEGIN, SOON, bounded};
+use super::{COMMIT, FLUSH};
+use crate::clock::Timestamp;
+use crate::error::Error;
+use crate::store::{ANSWERS_KEPT, Ask};
+use crate::trial::{Claim, Outcome, Token};
+
+/// What is sent after it sees all that was committed before the lock was had.
+const LOCK: &str = "SELECT FROM studies WHERE name = $1 FOR UPDATE";
+
+const ASK: &str = "\
+    WITH clock AS MATERIALIZED (
+        SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+    ), picked AS MATERIALIZED (
+        SELECT id, row_number() OVER (ORDER BY origin, id) AS place FROM (
+            SELECT id, origin FROM trials
+            WHERE study = (SELECT id FROM studies WHERE name = $1) AND stage = 'queued'
+            ORDER BY origin, id LIMIT $5::bigint
+        ) AS first
+    ), head AS (
+        UPDATE studies SET fence = fence + $5::bigint, sequence = sequence + $5::bigint, queued = queued - $5::bigint, running = running + $5::bigint
+        FROM clock
+        WHERE name = $1 AND (SELECT count(*) FROM picked) = $5::bigint
+        AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3::text)
+        AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4::text)
+        AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)
+        AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND review <= now)
+        RETURNING studies.id AS study, fence - $5::bigint AS fence, sequence - $5::bigint AS sequence, lease, now
+    ), claimed AS (
+        UPDATE trials SET stage = 'running', ended = NULL, worker = $4::text, fence = head.fence + place,
+            sequence = head.sequence + place, since = now, due = now + lease
+        FROM head, picked
+        WHERE trials.study = head.study AND trials.id = picked.id
+        RETURNING trials.id, trials.configuration, trials.fence, trials.lost
+    ), kept AS (
+        INSERT INTO asks (study, ask_key, answer, review)
+        SELECT study, $3::text, json_build_object('worker', $4::text, 'wanted', $5::bigint, 'claims', (
+            SELECT json_agg(json_build_object(
+                'token', json_build_object('trial', id, 'fence', fence), 'attempt', lost + 1
+            ) ORDER BY fence) FROM claimed
+        ))::text, now + $6::bigint
+        FROM head
+    )
+    SELECT id, configuration, fence, lost FROM claimed ORDER BY fence";
+
+const TELL: &str = "\
+    WITH clock AS MATERIALIZED (
+        SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+    ), head AS (
+        UPDATE studies SET sequence = sequence + 1, running = running - 1,
+            valued = valued + ($5::text = 'value')::int, failed = failed + ($5::text = 'failed')::int,
+            infeasible = infeasible + ($5::text = 'infeasible')::int
+        FROM clock
+        WHERE name = $1
+        AND EXISTS (
+            SELECT FROM trials WHERE study = studies.id AND id = $3::bigint AND stage = 'running' AND fence = $4::bigint
+        )
+        AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)
+        RETURNING studies.id AS study, sequence, direction, now
+    )
+    UPDATE trials SET stage = 'finished', sequence = head.sequence, outcome = $5::text, value = $6::float8,
+        score = CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END, message = $7, output = $8, finished = now,
+        tell_key = $9
+    FROM head
+    WHERE trials.study = head.study AND trials.id = $3::bigint
+    RETURNING trials.id";
+
+/// Claims what is queued; `None` if the case is not plain.
+pub(super) fn ask(
+    link: &mut Link,
+    study: &str,
+    ask: &Ask<'_>,
+    clock: Option<Timestamp>,
+) -> Result<Option<Vec<Claim>>, Broken> {
+    let wanted = bounded(ask.wanted as u64);
+    let command = Command::new(ASK)
+        .with(study.to_owned())
+        .with(clock.map(|now| now.0))
+        .with(ask.key.to_owned())
+        .with(ask.worker.to_owned())
+        .with(wanted)
+        .with(Timestamp(0).after(ANSWERS_KEPT).0);
+    let rows = locked(link, study, command)?;
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let claims: Result<Vec<Claim>, Broken> = rows.iter().map(|row| claim_of(study, row)).collect();
+    claims.map(Some)
+}
+
+/// Finishes a running trial with an outcome that can be stored; says whether the case was plain.
+pub(super) fn tell(
+    link: &mut Link,
+    study: &str,
+    token: Token,
+    outcome: &Outcome,
+    key: &str,
+    clock: Option<Timestamp>,
+) -> Result<bool, Broken> {
+    let (kind, value, failure) = match outcome {
+        Outcome::Value(value) => ("value", Some(*value), None),
+        Outcome::Failed(failure) => ("failed", None, Some(failure)),
+        Outcome::Infeasible => ("infeasible", None, None),
+    };
+    let command = Command::new(TELL)
+        .with(study.to_owned())
+        .with(clock.map(|now| now.0))
+        .with(bounded(token.trial))
+        .with(bounded(token.fence))
+        .with(kind)
+        .with(value)
+        .with(failure.map(|failure| failure.reason.clone()))
+        .with(failure.map(|failure| failure.output.clone()))
+        .with(key.to_owned());
+    Ok(!locked(link, study, command)?.is_empty())
+}
+
+/// One statement under the lock of the study, on the disk before it is acknowledged.
+fn locked(link: &mut Link, study: &str, command: Command) -> Result<Vec<Row>, Broken> {
+    let commands = [
+        Command::new(BEGIN),
+        Command::new(SOON),
+        Command::new(LOCK).with(study.to_owned()),
+        command,
+        Command::new(COMMIT),
+        Command::new(FLUSH),
+    ];
+    let mut answers = link.run(&commands).map_err(Broken::while_committing)?;
+    Ok(answers.swap_remove(3))
+}
+
+fn claim_of(study: &str, row: &Row) -> Result<Claim, Broken> {
+    type Read<T> = Result<T, Box<dyn std::error::Error>>;
+    let read = || -> Read<Claim> {
+        let trial = row.try_get::<_, i64>(0)?.cast_unsigned();
+        let fence = row.try_get::<_, i64>(2)?.cast_unsigned();
+        Ok(Claim {
+            trial,
+            configuration: serde_json::from_str(row.try_get(1)?)?,
+            token: Token { trial, fence },
+            attempt: u32::try_from(row.try_get::<_, i64>(3)?)? + 1,
+        })
+    };
+    read().map_err(|error| Error::corrupt(study, "claim", error).into())
+}
