@@ -21,8 +21,10 @@ use crate::settings::{Axis, Figure, Settings};
 use crate::summary::Row;
 
 /// Colours that differ for colour-blind readers and in grey (Okabe and Ito 2008).
-pub(crate) const COLOURS: [&str; 7] =
-    ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
+pub(crate) const COLOURS: [&str; 9] = [
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#882255",
+    "#777777",
+];
 /// Pixels of the PNG a unit of the SVG: sharp on dense screens.
 const SCALE: f32 = 2.0;
 /// Faint enough for seven bands on top of each other.
