@@ -38,7 +38,7 @@ fn json_has_every_promised_field() {
         "--json",
     ]);
     assert_eq!(report["problem"], "branin");
-    assert_eq!(report["method"], "bore");
+    assert_eq!(report["method"], "auto");
     assert_eq!(report["seed"], 5);
     assert_eq!(report["evaluations"], 10 + 3 * 4);
     let minimum = wimble_problems::problem("branin").unwrap().minimum();
@@ -56,7 +56,7 @@ fn json_has_every_promised_field() {
 
 #[test]
 fn the_same_seed_gives_the_same_run_and_another_one_does_not() {
-    for method in ["bore", "bore++", "random", "tpe", "bore classifier=forest"] {
+    for method in ["auto", "bore", "bore++", "random", "tpe", "bore classifier=forest"] {
         let run = |seed: &str| {
             let arguments = [
                 "minimize", "camel", "--method", method, "--rounds", "2", "--seed", seed, "--json",
@@ -111,7 +111,7 @@ fn mistakes_are_answered_with_the_value_and_the_fix() {
         "--rule",
         "svgd"
     ]));
-    insta::assert_snapshot!(refused(&["minimize", "branin", "--set", "fraction=1.5"]));
+    insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bore fraction=1.5"]));
     insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bore++ width=-2"]));
     insta::assert_snapshot!(refused(&["minimize", "branin", "--batch-size", "0"]));
     insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bor+"]));

@@ -102,8 +102,8 @@ pub enum Error {
         /// The assumption it rests on.
         assumption: &'static str,
     },
-    /// Saved text could not be read back.
-    #[error("the saved {what} cannot be read: {reason}")]
+    /// Text could not be read back.
+    #[error("the {what} cannot be read: {reason}")]
     Corrupt {
         /// What was being read.
         what: &'static str,
