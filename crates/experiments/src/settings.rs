@@ -308,7 +308,7 @@ impl Settings {
         }
         let quick_limit = self.quick.time_limit.filter(|_| changes.quick);
         if let Some(limit) = changes.time_limit.or(quick_limit) {
-            if !(limit > 0.0) {
+            if limit.is_nan() || limit <= 0.0 {
                 let value = limit.to_string();
                 return Err(Error::Invalid { field: "time limit", value, allowed: "above 0 s" });
             }
