@@ -1,6 +1,6 @@
 //! Runs our own methods in the comparison, what is not recorded yet.
 //!
-//! A run is a file of [`record`](crate::record) under `records/compare-<batch size>/`, its times apart. Runs depend on
+//! A run is a file of [`record`] under `records/compare-<batch size>/`, its times apart. Runs depend on
 //! their seed alone, so that records do not depend on the number of threads, except where the limit of asking ends one.
 
 use std::collections::BTreeMap;
