@@ -22,7 +22,7 @@ import warnings
 
 import optuna
 
-ROUNDS = int(os.environ.get('ROUNDS', '3'))
+ROUNDS = 3
 BACK_ENDS = [("SQLite", 32), ("PostgreSQL", 64)]
 
 
