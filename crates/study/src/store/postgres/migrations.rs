@@ -6,7 +6,8 @@
 use super::link::{Broken, Command, Link, Target};
 use crate::error::Error;
 
-/// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte.
+/// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
+/// queue leaves dead entries behind in its indices, so that they are swept early.
 const STEPS: [&str; 1] = [r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -31,7 +32,7 @@ const STEPS: [&str; 1] = [r#"
         failed BIGINT NOT NULL DEFAULT 0,
         infeasible BIGINT NOT NULL DEFAULT 0,
         imported BIGINT NOT NULL DEFAULT 0
-    ) WITH (fillfactor = 20);
+    ) WITH (fillfactor = 20, autovacuum_vacuum_threshold = 1000);
     CREATE TABLE trials (
         study BIGINT NOT NULL REFERENCES studies (id),
         id BIGINT NOT NULL,
@@ -54,7 +55,7 @@ const STEPS: [&str; 1] = [r#"
         finished BIGINT,
         tell_key TEXT,
         PRIMARY KEY (study, id)
-    );
+    ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000);
     CREATE UNIQUE INDEX trials_sequence ON trials (study, sequence);
     CREATE INDEX trials_queue ON trials (study, origin, id) WHERE stage = 'queued';
     CREATE INDEX trials_due ON trials (study, due, id) WHERE stage = 'running';

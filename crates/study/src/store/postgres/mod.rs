@@ -48,6 +48,8 @@ use crate::trial::{Change, Outcome, Token, Trial};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How often to wait for others who propose before adding a proposal in any case.
+const MOST_TURNS: usize = 8;
 /// Gives up the lock before it waits for the disk.
 const COMMIT: &str = "COMMIT";
 /// Waits until everything that was committed is on the disk: a commit of its own, which has to write something.
@@ -180,6 +182,19 @@ impl Postgres {
         })?
     }
 
+    fn ask_by_rules(
+        &self,
+        study: &str,
+        ask: &Ask<'_>,
+        proposal: Option<&Proposal>,
+    ) -> Result<Reply> {
+        // A wish for a proposal acknowledges nothing.
+        let durable = |reply: &Reply| matches!(reply, Reply::Claims(_));
+        self.transact(study, Again::Harmless, Reads::Ask(ask), durable, |rules| {
+            rules.ask(ask, proposal)
+        })
+    }
+
     fn read<T>(&self, study: &str, work: impl Fn(&mut Table<'_>) -> Result<T>) -> Result<T> {
         check_known(study)?;
         self.work(Again::Harmless, |link| {
@@ -265,18 +280,32 @@ impl Store for Postgres {
         // Before anything is sent: the server takes no text with zero bytes.
         check_ask(study, ask)?;
         check_known(study)?;
-        if proposal.is_none() {
-            let now = self.now();
-            let claims = self.work(Again::Harmless, |link| plain::ask(link, study, ask, now))?;
-            if let Some(claims) = claims {
-                return Ok(Reply::Claims(claims));
+        let now = self.now();
+        for turn in 0.. {
+            let wish = self.work(Again::Harmless, |link| plain::peek(link, study, ask, now))?;
+            let (Some(wish), Some(proposal)) = (&wish, proposal) else {
+                match wish {
+                    Some(wish) => return Ok(wish),
+                    None => break,
+                }
+            };
+            if !matches!(wish, Reply::Propose { issued, .. } if *issued == proposal.known) {
+                return Ok(wish.clone());
+            }
+            if turn == MOST_TURNS
+                || self.work(Again::Harmless, |link| plain::begin_turn(link, study))?
+            {
+                let reply = self.ask_by_rules(study, ask, Some(proposal));
+                // A connection that was replaced has no turn to end.
+                self.work(Again::Harmless, |link| plain::end_turn(link, study))?;
+                return reply;
             }
         }
-        // A wish for a proposal acknowledges nothing.
-        let durable = |reply: &Reply| matches!(reply, Reply::Claims(_));
-        self.transact(study, Again::Harmless, Reads::Ask(ask), durable, |rules| {
-            rules.ask(ask, proposal)
-        })
+        let claims = self.work(Again::Harmless, |link| plain::ask(link, study, ask, now))?;
+        match claims {
+            Some(claims) => Ok(Reply::Claims(claims)),
+            None => self.ask_by_rules(study, ask, proposal),
+        }
     }
 
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {

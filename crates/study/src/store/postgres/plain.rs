@@ -7,19 +7,19 @@
 //! caller then goes by the rules. An ask is plain if no lease is due, its key is new, its worker holds nothing, the
 //! queue has enough and no answer is to be forgotten; a tell, if no lease is due and the trial runs under its token.
 //! The contract suite and the model test hold both ways to the same answers.
+//!
+//! An ask that finds the queue empty is told to propose without any lock: that promises nothing, and whoever proposes
+//! is checked under the lock. Otherwise all workers that find it empty at once would wait in line to be told so.
 
 use tokio_postgres::Row;
 
 use super::link::{Broken, Command, Link};
-use super::rows::{BEGIN, SOON, bounded};
+use super::rows::{BEGIN, LOCK, SOON, bounded};
 use super::{COMMIT, FLUSH};
 use crate::clock::Timestamp;
 use crate::error::Error;
-use crate::store::{ANSWERS_KEPT, Ask};
+use crate::store::{ANSWERS_KEPT, Ask, Reply};
 use crate::trial::{Claim, Outcome, Token};
-
-/// What is sent after it sees all that was committed before the lock was had.
-const LOCK: &str = "SELECT FROM studies WHERE name = $1 FOR UPDATE";
 
 const ASK: &str = "\
     WITH clock AS MATERIALIZED (
@@ -56,6 +56,22 @@ const ASK: &str = "\
     )
     SELECT id, configuration, fence, lost FROM claimed ORDER BY fence";
 
+const TRY_TURN: &str = "SELECT pg_try_advisory_lock(1463897412, hashtext($1))";
+const END_TURN: &str = "SELECT pg_advisory_unlock(1463897412, hashtext($1))";
+const AWAIT_TURN: &str = "SELECT pg_advisory_lock_shared(1463897412, hashtext($1))";
+const AWAITED: &str = "SELECT pg_advisory_unlock_shared(1463897412, hashtext($1))";
+
+/// Why an ask may be told to propose at once: how many trials may be added, exist, and are queued.
+const PEEK: &str = "\
+    WITH clock AS MATERIALIZED (
+        SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+    )
+    SELECT greatest(budget - issued + imported, 0), issued, queued FROM studies, clock
+    WHERE name = $1 AND queued < $5::bigint AND budget > issued - imported
+    AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3)
+    AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4)
+    AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)";
+
 const TELL: &str = "\
     WITH clock AS MATERIALIZED (
         SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
@@ -77,6 +93,49 @@ const TELL: &str = "\
     FROM head
     WHERE trials.study = head.study AND trials.id = $3::bigint
     RETURNING trials.id";
+
+/// A wish for a proposal, if that is plain without a lock.
+pub(super) fn peek(
+    link: &mut Link,
+    study: &str,
+    ask: &Ask<'_>,
+    clock: Option<Timestamp>,
+) -> Result<Option<Reply>, Broken> {
+    let command = Command::new(PEEK)
+        .with(study.to_owned())
+        .with(clock.map(|now| now.0))
+        .with(ask.key.to_owned())
+        .with(ask.worker.to_owned())
+        .with(bounded(ask.wanted as u64));
+    let rows = link.query(command)?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let number = |column: usize| {
+        row.try_get::<_, i64>(column).map(i64::cast_unsigned).map_err(Broken::reading)
+    };
+    let (room, issued, queued) = (number(0)?, number(1)?, number(2)?);
+    let missing = (ask.wanted as u64).saturating_sub(queued).min(room);
+    let count = usize::try_from(missing).unwrap_or(usize::MAX);
+    Ok(Some(Reply::Propose { count, room, issued }))
+}
+
+/// Begins the turn of the one worker of a study that adds its proposal, or waits until the turn of another is over;
+/// says which. All who find the queue empty propose at once: the first fills it, and the others take from it instead
+/// of waiting in line with what they proposed. The turn of a process that dies ends with its connection.
+pub(super) fn begin_turn(link: &mut Link, study: &str) -> Result<bool, Broken> {
+    let rows = link.query(Command::new(TRY_TURN).with(study.to_owned()))?;
+    let row = rows.first().ok_or_else(Broken::empty)?;
+    let own: bool = row.try_get(0).map_err(Broken::reading)?;
+    if !own {
+        link.run(&[AWAIT_TURN, AWAITED].map(|wait| Command::new(wait).with(study.to_owned())))?;
+    }
+    Ok(own)
+}
+
+/// Ends the turn.
+pub(super) fn end_turn(link: &mut Link, study: &str) -> Result<(), Broken> {
+    link.query(Command::new(END_TURN).with(study.to_owned()))?;
+    Ok(())
+}
 
 /// Claims what is queued; `None` if the case is not plain.
 pub(super) fn ask(
