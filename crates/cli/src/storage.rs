@@ -152,7 +152,12 @@ pub fn open_or_create(store: &Arc<dyn Store>, file: &StudyFile) -> Result<(Study
     if let Some(stored) = &stored {
         settings.budget = stored.budget;
     }
-    let study = Study::open_or_create(Arc::clone(store), settings).map_err(|error| match error {
+    let study = match Study::open_or_create(Arc::clone(store), settings) {
+        // Another process created it since, and what the file leaves open is as there.
+        Err(wimble_study::Error::Differs { .. }) if !existed => return open_or_create(store, file),
+        study => study,
+    };
+    let study = study.map_err(|error| match error {
         wimble_study::Error::Differs { study, differences } => anyhow::anyhow!(
             "study `{study}` exists with other settings: {differences}. What was tried under one space and method is no \
              evidence for another: give the file a new name, or undo the change. \
