@@ -138,7 +138,8 @@ fn run(
             }
         }
         // The true value of what a user would keep.
-        let kept = session.best().map(|best| problem.evaluate(&reals(&best.trial.configuration)));
+        let kept =
+            session.recommend()?.map(|best| problem.evaluate(&reals(&best.trial.configuration)));
         regrets.push(kept.unwrap_or(f64::INFINITY) - problem.minimum());
     }
     Ok(regrets)

@@ -188,9 +188,23 @@ impl Session {
         })
     }
 
-    /// The best trial so far, the earliest told of equals.
+    /// The trial of the best value so far, the earliest told of equals.
+    ///
+    /// Where values are noisy, the best of many is the luckiest: keep what [`Self::recommend`] says.
     pub fn best(&self) -> Option<Best> {
         self.leaders().next()
+    }
+
+    /// The trial to keep, with the value that it was told: the best by the strategy's model where that finds noise in the
+    /// values, the one of the best value otherwise.
+    pub fn recommend(&mut self) -> Result<Option<Best>> {
+        let pending = Points::new(self.space.dim());
+        let evidence = Evidence { space: &self.space, history: &self.history, pending: &pending };
+        let place = self.strategy.recommend(evidence, self.seed, &mut self.memory)?;
+        Ok(place.and_then(|place| {
+            let value = self.direction.turn(self.history.outcomes()[place]).value()?;
+            Some(Best { trial: self.trial_at(place), value })
+        }))
     }
 
     /// Numbers a new pending trial.

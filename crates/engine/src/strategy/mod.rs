@@ -73,6 +73,17 @@ pub trait Strategy: Send + Sync {
         seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points>;
+
+    /// The place in history of the trial to keep: that of the lowest value, unless the strategy has a model of the noise
+    /// and knows better. Pure, like proposing.
+    fn recommend(
+        &self,
+        evidence: Evidence<'_>,
+        _seed: Seed,
+        _memory: &mut Memory,
+    ) -> Result<Option<usize>> {
+        Ok(evidence.history.leaders().first().copied())
+    }
 }
 
 impl Strategy for Box<dyn Strategy> {
@@ -92,6 +103,15 @@ impl Strategy for Box<dyn Strategy> {
         memory: &mut Memory,
     ) -> Result<Points> {
         self.as_ref().propose(evidence, batch_size, seed, memory)
+    }
+
+    fn recommend(
+        &self,
+        evidence: Evidence<'_>,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Option<usize>> {
+        self.as_ref().recommend(evidence, seed, memory)
     }
 }
 

@@ -121,6 +121,8 @@ pub(super) struct LocalModel {
     pub(super) mean: f64,
     /// √c.
     pub(super) scale: f64,
+    /// ρ.
+    noise: f64,
 }
 
 impl LocalModel {
@@ -138,7 +140,20 @@ impl LocalModel {
         weights.iter_mut().zip(&ones).for_each(|(weight, one)| *weight -= mean * one);
         let fit: f64 = weights.iter().zip(targets).map(|(weight, target)| weight * target).sum();
         let scale = (fit / targets.len() as f64).max(1e-12).sqrt();
-        Ok(Self { posterior, weights, mean, scale })
+        Ok(Self { posterior, weights, mean, scale, noise: hyper_parameters.noise() })
+    }
+
+    /// The variance of the noise, cρ, in that of the targets, 1.
+    pub(super) fn noise_share(&self) -> f64 {
+        self.scale * self.scale * self.noise
+    }
+
+    /// The place of the highest lower bound, one deviation below the mean: a lucky value far from others is not believed.
+    /// The first of equals.
+    pub(super) fn best_of(&self, points: &Points) -> Option<usize> {
+        let predictions = self.posterior.predict_all(&self.weights, points);
+        let bounds = predictions.iter().map(|at| at.mean - self.scale * at.deviation).enumerate();
+        bounds.reduce(|best, other| if other.1 > best.1 { other } else { best }).map(|best| best.0)
     }
 
     /// The mean of ∇m ∇mᵀ over the model's own points, row by row.

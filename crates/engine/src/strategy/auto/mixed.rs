@@ -14,7 +14,7 @@ use super::cloud::Latest;
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior};
 use super::replay::{EVERY, WINDOW};
-use super::{Auto, Ingredient, target};
+use super::{Auto, Ingredient, NOISY, target};
 use crate::domain::Occupied;
 use crate::error::Result;
 use crate::gaussian_process::tail::log_improvement;
@@ -118,7 +118,7 @@ impl Mixed {
             true => target::half_rank(&values),
             false => target::labels(&values),
         };
-        Seen { points, targets }
+        Seen { trials, points, targets }
     }
 
     fn learn(&self, seen: &Seen) -> Result<HyperParameters> {
@@ -129,6 +129,22 @@ impl Mixed {
         };
         learnt.improve(&self.group, &seen.points, &seen.targets, PRIOR, steps)?;
         Ok(learnt)
+    }
+
+    /// The trial with the best posterior mean; `None` where there is no noise to speak of.
+    pub(super) fn recommend(&self, history: &History, settings: &Auto) -> Result<Option<usize>> {
+        let seen = self.seen(history, settings);
+        let learnt = self.learnt(&seen)?;
+        let model = LocalModel::fit(&learnt, &self.group, &seen.points, &seen.targets)?;
+        let noisy = model.noise_share() > NOISY;
+        Ok(model.best_of(&seen.points).filter(|_| noisy).map(|place| seen.trials[place]))
+    }
+
+    fn learnt(&self, seen: &Seen) -> Result<HyperParameters> {
+        match &self.learnt {
+            Some(learnt) => Ok(learnt.clone()),
+            None => self.learn(seen),
+        }
     }
 
     /// `count` free configurations.
@@ -142,10 +158,7 @@ impl Mixed {
     ) -> Result<Points> {
         let Evidence { space, history, pending } = evidence;
         let seen = self.seen(history, settings);
-        let learnt = match &self.learnt {
-            Some(learnt) => learnt.clone(),
-            None => self.learn(&seen)?,
-        };
+        let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.group, &seen.points, &seen.targets)?;
         let heeds_failures = settings.uses(Ingredient::Feasibility);
         let failed = Points::from_rows(
@@ -246,6 +259,7 @@ impl Mixed {
 }
 
 struct Seen {
+    trials: Vec<usize>,
     points: Points,
     targets: Vec<f64>,
 }

@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, Memory, Strategy};
 use crate::domain::{Domain, Occupied};
 use crate::error::{Error, Result};
+use crate::history::History;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
@@ -81,6 +82,10 @@ impl Default for Auto {
     }
 }
 
+/// Trials with a value below which the lowest is recommended: a model of fewer knows nothing of noise.
+const FEWEST: usize = 20;
+/// The noise, as a part of the variance of the targets, from which on the model is believed rather than a value.
+const NOISY: f64 = 1e-3;
 /// Steps from which on an integer is taken for a real number.
 const FINE: u64 = 32;
 /// Main's share of a batch beside an explorer, and where main is so small that there is little left to gain.
@@ -134,9 +139,7 @@ impl Strategy for Auto {
         let chosen = if is_smooth(space) {
             self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
         } else {
-            let kept = memory.take::<Mixed>().filter(|mixed| mixed.trials() <= history.len());
-            let mut mixed = kept.unwrap_or_else(|| Mixed::new(space));
-            mixed.advance(history, self)?;
+            let mixed = self.mixed(space, history, memory)?;
             let chosen = mixed.choose(evidence, count, self, &mut occupied, &mut rng)?;
             memory.keep(mixed);
             chosen
@@ -144,11 +147,55 @@ impl Strategy for Auto {
         batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut rng)?);
         Ok(batch)
     }
+
+    fn recommend(
+        &self,
+        evidence: Evidence<'_>,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Option<usize>> {
+        let Evidence { space, history, .. } = evidence;
+        let lowest = history.leaders().first().copied();
+        if history.ranking().len() < FEWEST || !self.uses(Ingredient::Smoothing) {
+            return Ok(lowest);
+        }
+        let by_model = if is_smooth(space) {
+            let replay = self.replayed(history, seed, memory)?;
+            let by_model = match &replay.main {
+                Some(main) => main.recommend(history, self)?,
+                None => None,
+            };
+            memory.keep(replay);
+            by_model
+        } else {
+            let mixed = self.mixed(space, history, memory)?;
+            let by_model = mixed.recommend(history, self)?;
+            memory.keep(mixed);
+            by_model
+        };
+        Ok(by_model.or(lowest))
+    }
 }
 
 impl Auto {
     fn uses(&self, ingredient: Ingredient) -> bool {
         self.without != Some(ingredient)
+    }
+
+    /// The regions as of the end of history.
+    fn replayed(&self, history: &History, seed: Seed, memory: &mut Memory) -> Result<Replay> {
+        let kept = memory.take::<Replay>().filter(|replay| replay.trials() <= history.len());
+        let mut replay = kept.unwrap_or_default();
+        replay.advance(history, seed, self)?;
+        Ok(replay)
+    }
+
+    /// The one model as of the end of history.
+    fn mixed(&self, space: &SearchSpace, history: &History, memory: &mut Memory) -> Result<Mixed> {
+        let kept = memory.take::<Mixed>().filter(|mixed| mixed.trials() <= history.len());
+        let mut mixed = kept.unwrap_or_else(|| Mixed::new(space));
+        mixed.advance(history, self)?;
+        Ok(mixed)
     }
 
     /// A batch shared between the regions.
@@ -162,10 +209,7 @@ impl Auto {
         rng: &mut Rng,
     ) -> Result<Points> {
         let Evidence { space, history, pending } = evidence;
-        let kept = memory.take::<Replay>().filter(|replay| replay.trials() <= history.len());
-        let mut replay = kept.unwrap_or_default();
-        replay.advance(history, seed, self)?;
-
+        let replay = self.replayed(history, seed, memory)?;
         let mut ahead = pending.clone();
         let mut first = history.len() + ahead.len();
         let main_share = match (&replay.main, &replay.explorer) {
@@ -214,7 +258,12 @@ fn is_smooth(space: &SearchSpace) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
     use super::*;
+    use crate::history::Outcome;
+    use crate::session::{Direction, Session};
+    use crate::space::{Configuration, Value};
 
     #[test]
     fn fine_numbers_are_searched_in_regions_and_all_else_without() {
@@ -225,6 +274,52 @@ mod tests {
         assert!(!smooth(vec![real(), Dimension::boolean("b")]));
         let gated = Dimension::real("y", 0.0, 1.0).when("b", [true]);
         assert!(!smooth(vec![Dimension::boolean("b"), gated]));
+    }
+
+    /// The distance from the minimum of a bowl, under noise, of what is recommended and of the lowest value.
+    fn kept(space: impl Fn() -> SearchSpace, noise: f64, seed: u64) -> (f64, f64) {
+        let auto = Auto::default();
+        let mut session = Session::new(space(), auto, Direction::Maximise, Seed(seed)).unwrap();
+        let mut rng = Seed(seed).stream("noise of a bowl", 0);
+        let bowl = |configuration: &Configuration| -> f64 {
+            let number = |value: &Value| match value {
+                Value::Real(x) => *x,
+                Value::Integer(n) => *n as f64 / 12.0,
+                other => unreachable!("the spaces here have numbers only, not {other:?}"),
+            };
+            configuration.iter().map(|(_, value)| (number(value) - 0.6).powi(2)).sum()
+        };
+        for _ in 0..12 {
+            for trial in session.ask(10).unwrap() {
+                let luck: f64 = StandardNormal.sample(&mut rng);
+                let value = -bowl(&trial.configuration) + noise * luck;
+                session.tell(trial.id, Outcome::Value(value)).unwrap();
+            }
+        }
+        let recommended = session.recommend().unwrap().unwrap();
+        assert_eq!(session.outcome(recommended.trial.id), Some(Outcome::Value(recommended.value)));
+        let best = session.best().unwrap();
+        (bowl(&recommended.trial.configuration), bowl(&best.trial.configuration))
+    }
+
+    #[test]
+    fn under_noise_what_is_recommended_is_better_than_the_lowest_value() {
+        let real =
+            || SearchSpace::new([Dimension::real("x", 0.0, 1.0), Dimension::real("y", 0.0, 1.0)]);
+        let mixed =
+            || SearchSpace::new([Dimension::integer("n", 0, 12), Dimension::real("y", 0.0, 1.0)]);
+        // Coarse numbers have little to choose from.
+        for (space, part) in [(real as fn() -> Result<SearchSpace>, 0.7), (mixed, 1.0)] {
+            let mut sums = (0.0, 0.0);
+            for seed in 0..24 {
+                let (recommended, lowest) = kept(|| space().unwrap(), 0.1, seed);
+                sums = (sums.0 + recommended, sums.1 + lowest);
+            }
+            assert!(sums.0 < part * sums.1, "{sums:?}");
+            // Without noise it is the lowest value.
+            let (recommended, lowest) = kept(|| space().unwrap(), 0.0, 1);
+            assert_eq!(recommended, lowest);
+        }
     }
 
     #[test]

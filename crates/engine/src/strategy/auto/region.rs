@@ -18,7 +18,7 @@ use super::cloud::Cloud;
 use super::feasibility::Feasibility;
 use super::frame::{Frame, Metric};
 use super::local_model::{HyperParameters, LocalModel, Prior};
-use super::{Auto, Ingredient, target};
+use super::{Auto, Ingredient, NOISY, target};
 use crate::error::Result;
 use crate::history::History;
 use crate::points::squared_distance;
@@ -31,18 +31,17 @@ const LEAST: f64 = 1e-7;
 const ELITE: usize = 6;
 /// κ. A box of length 1 has a deviation of 1/√12 about its centre, and √2 times that about one of its points: 2.4 would keep the
 /// length under selection at random, and the rest makes up for picks that crowd at the centre.
-const KAPPA: f64 = 3.5;
+const KAPPA: f64 = 5.0;
 /// The least spread of a coordinate in that of the widest: on a face of the cube there is no spread across it.
 const FLATTEST: f64 = 0.03;
 /// How far the widths of the box may differ from their mean.
 const WIDTHS: (f64, f64) = (0.2, 5.0);
 /// Resilient steps of the first fit, of those that follow, and after a turn.
 const STEPS: [usize; 3] = [15, 2, 4];
-/// Every third fit the coordinates are turned, once the region is shorter than this: wider ones hold more than one valley.
+/// The length below which a region is taken to hold a single valley: values count as they are, and coordinates turn.
+const VALLEY: f64 = 0.2;
+/// Fits from one turn to the next.
 const TURN_EVERY: usize = 3;
-const TURN_BELOW: f64 = 0.2;
-/// The noise, as a part of the function's variance, from which on the model chooses the centre.
-const NOISY: f64 = 1e-3;
 /// Trials without a value that the feasibility sees: the nearest.
 const FAILED: usize = 64;
 
@@ -151,7 +150,7 @@ impl Region {
         learnt.hyper_parameters.improve(&group, &points, &targets, prior, steps)?;
         let turns = settings.uses(Ingredient::Turning)
             && learnt.fits.is_multiple_of(TURN_EVERY)
-            && self.length < TURN_BELOW
+            && self.length < VALLEY
             && dim > 1
             && points.len() > 2 * dim;
         learnt.fits += 1;
@@ -172,7 +171,7 @@ impl Region {
     /// Length scales of the order of the box's diagonal, and little noise.
     fn prior(&self) -> Prior {
         let middle = 0.7 * (self.centre.len() as f64).sqrt() * self.length;
-        Prior { log_scale: (middle.ln(), 1.0), log_noise: (1e-4_f64.ln(), 4.0) }
+        Prior { log_scale: (middle.ln(), 0.5), log_noise: (1e-4_f64.ln(), 4.0) }
     }
 
     /// The trials that a fit sees: the nearest, in the metric of what was learnt.
@@ -188,10 +187,30 @@ impl Region {
         let values: Vec<f64> =
             trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
         let targets = match settings.uses(Ingredient::Thresholds) {
-            true => target::winsorised(&values),
+            true if self.length < VALLEY => target::winsorised(&values),
+            true => target::compressed(&values),
             false => target::labels(&values),
         };
         Neighbourhood { trials, targets }
+    }
+
+    /// The trial near by with the best posterior mean; `None` where there is no noise to speak of.
+    pub(super) fn recommend(&self, history: &History, settings: &Auto) -> Result<Option<usize>> {
+        let Learnt { hyper_parameters, metric, .. } = self.learnt(history, settings)?;
+        let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
+        let frame = Frame::new(self.centre.clone(), metric);
+        let group: Vec<usize> = (0..self.centre.len()).collect();
+        let points = frame.enter_all(trials.iter().map(|&i| history.points().row(i)));
+        let model = LocalModel::fit(&hyper_parameters, &group, &points, &targets)?;
+        let noisy = model.noise_share() > NOISY;
+        Ok(model.best_of(&points).filter(|_| noisy).map(|place| trials[place]))
+    }
+
+    fn learnt(&self, history: &History, settings: &Auto) -> Result<Learnt> {
+        match &self.learnt {
+            Some(learnt) => Ok(learnt.clone()),
+            None => self.fitted(history, settings),
+        }
     }
 
     /// The model at hand, with its box.
@@ -201,10 +220,7 @@ impl Region {
         failed: &Cloud,
         settings: &Auto,
     ) -> Result<Patch> {
-        let Learnt { hyper_parameters, metric, .. } = match &self.learnt {
-            Some(learnt) => learnt.clone(),
-            None => self.fitted(history, settings)?,
-        };
+        let Learnt { hyper_parameters, metric, .. } = self.learnt(history, settings)?;
         let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
         let frame = Frame::new(self.centre.clone(), metric);
         let group: Vec<usize> = (0..self.centre.len()).collect();
@@ -213,7 +229,7 @@ impl Region {
         let model = LocalModel::fit(&hyper_parameters, &group, &points, &targets)?;
 
         let mut centre = (f64::NEG_INFINITY, vec![0.0; self.centre.len()]);
-        if hyper_parameters.noise() > NOISY && settings.uses(Ingredient::Smoothing) {
+        if model.noise_share() > NOISY && settings.uses(Ingredient::Smoothing) {
             for (_, x) in &self.elite {
                 let u = frame.enter(x);
                 let mean = model.posterior.mean(&model.weights, &u);
@@ -287,10 +303,10 @@ mod tests {
             region.tell(&x, value, &settings);
         };
         (0..20).for_each(|i| tell(&mut region, 0.4, 10.0 + f64::from(i)));
-        assert!((0.1..0.8).contains(&region.length()), "{}", region.length());
+        assert!((0.1..=WIDEST).contains(&region.length()), "{}", region.length());
         // Better trials ten times closer together.
         (0..6).for_each(|i| tell(&mut region, 0.04, f64::from(i)));
-        assert!((0.01..0.08).contains(&region.length()), "{}", region.length());
+        assert!((0.01..0.12).contains(&region.length()), "{}", region.length());
         let before = region.length();
         // Worse ones change nothing; a much better one far away widens the box.
         (0..50).for_each(|_| tell(&mut region, 0.4, 50.0));

@@ -9,7 +9,14 @@
 //!
 //! and kernel least squares is linear in its labels: the integral of the estimates for all labels 1[y ≤ s] over
 //! a range of thresholds is the estimate for the integral of the labels, ∫ 1[y ≤ s] ds = τ - min(y, τ). One solve with
-//! the winsorised value does the work of a classifier for every threshold (guide, `auto`).
+//! the winsorised value does the work of a classifier for every threshold (guide, `auto`). Any other measure μ of the
+//! thresholds does as well: ∫ 1[y ≤ s] dμ(s) = μ([y, ∞)).
+//!
+//! - [`winsorised`]: all thresholds up to τ count alike. For a region that holds one valley.
+//! - [`compressed`]: thresholds above the median count the less, the higher they are. For a wide region, where values
+//!   of several orders of magnitude would leave nothing to be seen of the good ones.
+//! - [`half_rank`]: above the median it is the number of trials that counts. For tables.
+//! - [`labels`]: a single threshold, as in BORE.
 
 use crate::theory::normal;
 
@@ -26,6 +33,20 @@ pub(super) fn winsorised(values: &[f64]) -> Vec<f64> {
     // Without spread above the median everything above it would look alike.
     let threshold = if threshold > median { threshold } else { f64::INFINITY };
     standardised(values.iter().map(|&y| -y.min(threshold)).collect())
+}
+
+/// y up to the median, and m + u ln(1 + (y - m)/u) above it, where u is the distance from the least value to the median m:
+/// dμ/ds = 1 below the median and u/(u + s - m) above it.
+pub(super) fn compressed(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (least, median) = (sorted[0], sorted[sorted.len() / 2]);
+    let unit = median - least;
+    if unit <= 0.0 {
+        return winsorised(values);
+    }
+    let compress = |y: f64| median + unit * ((y - median) / unit).ln_1p();
+    standardised(values.iter().map(|&y| if y <= median { -y } else { -compress(y) }).collect())
 }
 
 /// The labels of one threshold, as in BORE: 1 for the best quarter.
@@ -89,7 +110,7 @@ mod tests {
         fn targets_fall_as_values_rise_and_are_standardised(
             values in prop::collection::vec(prop_oneof![-5.0..5.0_f64, -1e300..1e300_f64], 1..60),
         ) {
-            for target in [winsorised, half_rank, labels] {
+            for target in [winsorised, compressed, half_rank, labels] {
                 let targets = target(&values);
                 let n = values.len() as f64;
                 prop_assert!(targets.iter().all(|t| t.is_finite()));
@@ -127,8 +148,30 @@ mod tests {
     }
 
     #[test]
+    fn a_measure_that_fades_above_the_median_gives_the_compressed_target() {
+        let values = [0.3, -1.2, 0.9, 70.0, 0.1, 0.35, 0.5, 2000.0];
+        let (least, median) = (-1.2, 0.5);
+        // ∫ 1[y ≤ s] dμ(s), in steps that grow with s.
+        let density = |s: f64| if s <= median { 1.0 } else { 1.7 / (1.7 + s - median) };
+        let integral = |y: f64| -> f64 {
+            let cells = 200_000;
+            let at = |i: i32| least + (1e4_f64.ln_1p() * f64::from(i) / f64::from(cells)).exp_m1();
+            (0..cells)
+                .map(|i| (at(i), at(i + 1)))
+                .filter(|(a, b)| y <= 0.5 * (a + b))
+                .map(|(a, b)| (b - a) * density(0.5 * (a + b)))
+                .sum()
+        };
+        let sums = standardised(values.iter().map(|&y| integral(y)).collect());
+        for (sum, target) in sums.iter().zip(&compressed(&values)) {
+            assert!((sum - target).abs() < 1e-3, "{sum} {target}");
+        }
+    }
+
+    #[test]
     fn equal_values_say_nothing() {
         assert_eq!(winsorised(&[2.0; 5]), [0.0; 5]);
+        assert_eq!(compressed(&[2.0; 5]), [0.0; 5]);
         assert_eq!(half_rank(&[2.0; 5]), [0.0; 5]);
     }
 }
