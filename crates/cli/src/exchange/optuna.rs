@@ -13,7 +13,7 @@
 //! Optuna has no search space: each trial tells which parameters it asked for. One that only some trials have becomes
 //! conditional on a categorical parameter that explains when it is there; where none does, the import is refused and a
 //! study file must say what the space is. Infeasible trials are written as `FAIL`, with the user attribute
-//! `wimble:infeasible`.
+//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -30,6 +30,9 @@ use crate::utc;
 
 /// The schema that is understood.
 const SCHEMA: i64 = 12;
+/// User attributes for what Optuna has no word for.
+const INFEASIBLE: &str = "wimble:infeasible";
+const REASON: &str = "wimble:reason";
 /// More steps of a float than this are read as a real.
 const MOST_LEVELS: f64 = 1_000.0;
 
@@ -72,6 +75,7 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
         ),
     };
     let parameters = parameters(&connection, id)?;
+    let ours = ours(&connection, id)?;
     let mut rows = Vec::new();
     let mut left_out = 0;
     let mut statement = connection.prepare(
@@ -84,13 +88,15 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
         let (trial, number): (i64, i64) = (row.get(0)?, row.get(1)?);
         let (value, kind): (Option<f64>, Option<String>) = (row.get(5)?, row.get(6)?);
         let failed = |reason: &str| ("failed", None, Some(reason.to_owned()));
+        let ours = ours.get(&trial).cloned().unwrap_or_default();
         let (state, value, reason) = match row.get::<_, String>(2)?.as_str() {
             "COMPLETE" if kind.as_deref() == Some("FINITE") && value.is_some() => {
                 ("complete", value, None)
             }
             "COMPLETE" => failed("its value is not finite"),
             "PRUNED" => failed("pruned by Optuna"),
-            "FAIL" => failed("failed under Optuna"),
+            "FAIL" if ours.infeasible => ("infeasible", None, None),
+            "FAIL" => failed(ours.reason.as_deref().unwrap_or("failed under Optuna")),
             _ => {
                 left_out += 1;
                 continue;
@@ -148,6 +154,34 @@ fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
         (None, []) => bail!("it has no study"),
         (None, _) => bail!("which study? It has {}: name one with --from", names()),
     }
+}
+
+/// What we wrote of a trial that Optuna has no word for.
+#[derive(Debug, Clone, Default)]
+struct Ours {
+    infeasible: bool,
+    reason: Option<String>,
+}
+
+fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
+    let mut statement = connection.prepare(
+        "SELECT a.trial_id, a.\"key\", a.value_json FROM trial_user_attributes a
+         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1 AND a.\"key\" IN (?2, ?3)",
+    )?;
+    let mut rows = statement.query(params![study, INFEASIBLE, REASON])?;
+    let mut ours: BTreeMap<i64, Ours> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (trial, key, text): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let json: Json =
+            serde_json::from_str(&text).with_context(|| format!("attribute `{key}`"))?;
+        let ours = ours.entry(trial).or_default();
+        if key == INFEASIBLE {
+            ours.infeasible = json == true;
+        } else {
+            ours.reason = json.as_str().map(str::to_owned);
+        }
+    }
+    Ok(ours)
 }
 
 /// A parameter of one trial.
@@ -380,8 +414,8 @@ fn write_trial(
                 .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, 0, ?2, 'FINITE')")?
                 .execute(params![id, value])?;
         }
-        Outcome::Infeasible => attribute("wimble:infeasible", true.into())?,
-        Outcome::Failed(failure) => attribute("wimble:reason", failure.reason.clone().into())?,
+        Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
+        Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
     }
     for dimension in settings.space.dimensions() {
         if let Some((number, distribution)) = written(dimension, &trial.configuration) {
