@@ -43,6 +43,9 @@ pub fn man(arguments: &Man, command: Command) -> Result<()> {
         return Ok(());
     };
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    // As the generator of the pages does.
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
     let pages: Vec<PathBuf> = page_names(&command).iter().map(|name| folder.join(name)).collect();
     clap_mangen::generate_to(command, folder).with_context(|| folder.display().to_string())?;
     if arguments.json {
@@ -51,9 +54,9 @@ pub fn man(arguments: &Man, command: Command) -> Result<()> {
     Ok(())
 }
 
-/// The files of a command and its subcommands.
+/// The files of a command that is built, and of its subcommands.
 fn page_names(command: &Command) -> Vec<String> {
-    let name = command.get_name();
-    let pages = command.get_subcommands().map(|below| format!("{name}-{}.1", below.get_name()));
-    std::iter::once(format!("{name}.1")).chain(pages).collect()
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    std::iter::once(format!("{name}.1")).chain(below.flat_map(page_names)).collect()
 }

@@ -97,10 +97,11 @@ impl Display {
                 if self.kind == Kind::Lines {
                     let latest =
                         self.latest.lock().map(|latest| latest.clone()).unwrap_or_default();
-                    self.say(&format!(
-                        "trial {trial}: {value} in {}{latest}",
-                        duration::show(*took)
-                    ));
+                    let took = took.map_or_else(
+                        || "from an earlier run".to_owned(),
+                        |took| format!("in {}", duration::show(took)),
+                    );
+                    self.say(&format!("trial {trial}: {value} {took}{latest}"));
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {

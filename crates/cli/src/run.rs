@@ -269,8 +269,12 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary) -> String {
     match &summary.end {
         End::BudgetSpent => format!("Next: wimble trials {name} --sort value{words}"),
         End::TimeOver | End::Stopped => format!("To go on: wimble run {file}{words}"),
-        End::NothingWorks(_) | End::CannotRun(_) | End::StorageGone(_) => {
+        End::CannotRun(_) | End::StorageGone(_) => {
             format!("Once it is mended: wimble run {file}{words}")
         }
+        // Failures are evidence against their configurations, which are not to blame.
+        End::NothingWorks(_) => format!(
+            "To forget these failures: wimble delete {name}{words}\nOnce it is mended: wimble run {file}{words}"
+        ),
     }
 }

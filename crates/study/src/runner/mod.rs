@@ -127,8 +127,8 @@ pub enum Event {
         trial: u64,
         /// Its outcome.
         outcome: Outcome,
-        /// How long the evaluation took.
-        took: Duration,
+        /// How long the evaluation took; an earlier run evaluated it if that is unknown.
+        took: Option<Duration>,
     },
     /// A trial went back to the queue.
     Released {
@@ -316,7 +316,7 @@ impl Asking<'_> {
             source: Box::new(source),
         };
         for result in kept.all().map_err(unreadable)? {
-            let report = self.shared.tell(&result, Duration::ZERO);
+            let report = self.shared.tell(&result, None);
             self.enter(report, books);
         }
         Ok(())

@@ -52,7 +52,7 @@ pub(super) struct Shared<'r> {
 
 impl Shared<'_> {
     /// Tells a result. While it waits for the storage it is kept in a file.
-    pub fn tell(&self, result: &KeptResult, took: Duration) -> Report {
+    pub fn tell(&self, result: &KeptResult, took: Option<Duration>) -> Report {
         let KeptResult { token, outcome } = result;
         let key = format!("tell-{token}");
         let mut in_file = false;
@@ -156,7 +156,8 @@ impl Slot<'_> {
         }
         match verdict {
             Verdict::Outcome(outcome) => {
-                self.shared.tell(&KeptResult { token: claim.token, outcome }, began.elapsed())
+                let result = KeptResult { token: claim.token, outcome };
+                self.shared.tell(&result, Some(began.elapsed()))
             }
             Verdict::Interrupted => self.shared.release(claim),
             Verdict::CannotRun(reason) => {
