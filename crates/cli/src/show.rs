@@ -124,6 +124,13 @@ fn describe(trial: &Trial) -> String {
     for (name, value) in &trial.configuration {
         text.push_str(&format!("  {name:width$}  {value}\n"));
     }
+    if !row.attributes.is_empty() {
+        text.push_str("attributes\n");
+        let width = row.attributes.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, value) in row.attributes.iter() {
+            text.push_str(&format!("  {name:width$}  {value}\n"));
+        }
+    }
     let mut line = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             text.push_str(&format!("{name:<9} {value}\n"));

@@ -320,13 +320,20 @@ fn a_script_asks_and_tells() {
 
 #[test]
 fn trials_go_out_and_come_back_the_same_in_every_format() {
-    let script = "case $WIMBLE_TRIAL in 2) exit 77;; 3) exit 1;; esac; echo \"$1\"";
+    let script = r#"
+        case $WIMBLE_TRIAL in 2) exit 77;; 3) exit 1;; 4) echo "$1"; exit;; esac
+        printf '{{"value": %s, "note": "%s", "curve": [1, 0.5], "who": "me, you"}}' "$1" "$WIMBLE_TRIAL""#;
     let desk = Desk::new(&study(script, "trials = 8"));
     desk.printed(&["run", "--quiet"]);
+    let shown = desk.json(&["show", "1", "--json"])["attributes"].clone();
+    assert_eq!(shown, serde_json::json!({ "note": "1", "curve": [1, 0.5], "who": "me, you" }));
+    assert!(desk.printed(&["show", "1"]).contains("attributes\n  curve  [1,0.5]\n"));
     let flat = |rows: Vec<Json>| -> BTreeSet<String> {
         rows.iter()
             .map(|row| {
-                format!("{} {} {} {}", row["state"], row["value"], row["reason"], row["params"])
+                ["state", "value", "reason", "params", "attributes"]
+                    .map(|field| row[field].to_string())
+                    .join(" ")
             })
             .collect()
     };

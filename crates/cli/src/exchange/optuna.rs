@@ -14,6 +14,7 @@
 //! conditional on a categorical parameter that explains when it is there; where none does, the import is refused and a
 //! study file must say what the space is. Infeasible trials are written as `FAIL`, with the user attribute
 //! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
+//! Other user attributes are the attributes of the trial, both ways.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +24,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde_json::{Value as Json, json};
 use wimble::session::Direction;
 use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
-use wimble_study::{Outcome, Settings, Timestamp, Trial};
+use wimble_study::{Attributes, Outcome, Settings, Timestamp, Trial};
 
 use crate::row::Row;
 use crate::utc;
@@ -33,6 +34,7 @@ const SCHEMA: i64 = 12;
 /// User attributes for what Optuna has no word for.
 const INFEASIBLE: &str = "wimble:infeasible";
 const REASON: &str = "wimble:reason";
+const TRIAL: &str = "wimble:trial";
 /// More steps of a float than this are read as a real.
 const MOST_LEVELS: f64 = 1_000.0;
 
@@ -117,6 +119,7 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
                     given.iter().map(|(name, given)| (name.clone(), given.value.clone())).collect()
                 })
                 .unwrap_or_default(),
+            attributes: ours.attributes.into_iter().collect(),
         });
     }
     let all: Vec<&BTreeMap<String, Given>> = parameters.values().collect();
@@ -156,29 +159,31 @@ fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
     }
 }
 
-/// What we wrote of a trial that Optuna has no word for.
+/// The user attributes of a trial: those that we wrote for what Optuna has no word for, and the user's own.
 #[derive(Debug, Clone, Default)]
 struct Ours {
     infeasible: bool,
     reason: Option<String>,
+    attributes: BTreeMap<String, Json>,
 }
 
 fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
     let mut statement = connection.prepare(
         "SELECT a.trial_id, a.\"key\", a.value_json FROM trial_user_attributes a
-         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1 AND a.\"key\" IN (?2, ?3)",
+         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1",
     )?;
-    let mut rows = statement.query(params![study, INFEASIBLE, REASON])?;
+    let mut rows = statement.query([study])?;
     let mut ours: BTreeMap<i64, Ours> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (trial, key, text): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let json: Json =
-            serde_json::from_str(&text).with_context(|| format!("attribute `{key}`"))?;
+        // Python writes NaN and Infinity, which are not JSON.
+        let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
         let ours = ours.entry(trial).or_default();
-        if key == INFEASIBLE {
-            ours.infeasible = json == true;
-        } else {
-            ours.reason = json.as_str().map(str::to_owned);
+        match key.as_str() {
+            INFEASIBLE => ours.infeasible = json == true,
+            REASON => ours.reason = json.as_str().map(str::to_owned),
+            TRIAL => {}
+            _ => drop(ours.attributes.insert(key, json)),
         }
     }
     Ok(ours)
@@ -407,7 +412,12 @@ fn write_trial(
             .execute(params![id, key, value.to_string()])?;
         Ok(())
     };
-    attribute("wimble:trial", trial.id.into())?;
+    attribute(TRIAL, trial.id.into())?;
+    let attributes = trial.attributes().into_iter().flat_map(Attributes::iter);
+    for (name, value) in attributes.filter(|(name, _)| ![TRIAL, INFEASIBLE, REASON].contains(name))
+    {
+        attribute(name, value.clone())?;
+    }
     match outcome {
         Outcome::Value(value) => {
             transaction

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::worker_key;
+use crate::attributes::Attributes;
 use crate::trial::{Outcome, Token};
 
 /// The results of one study of one storage that are kept on this machine.
@@ -28,6 +29,9 @@ pub struct KeptResult {
     pub token: Token,
     /// What to tell.
     pub outcome: Outcome,
+    /// What to tell beside it.
+    #[serde(default)]
+    pub attributes: Attributes,
 }
 
 impl KeptResults {
@@ -100,7 +104,12 @@ mod tests {
         let kept = |storage, study| KeptResults::new(state.path(), storage, study);
         let results = kept("db", "s");
         assert_eq!(results.all().unwrap(), []);
-        let result = |trial, outcome| KeptResult { token: Token { trial, fence: 9 }, outcome };
+        let attributes: Attributes = [("epochs".to_owned(), 12.into())].into_iter().collect();
+        let result = |trial, outcome| KeptResult {
+            token: Token { trial, fence: 9 },
+            outcome,
+            attributes: attributes.clone(),
+        };
         let all = [
             result(2, Outcome::Value(0.1 + 0.2)),
             result(10, Outcome::Failed("it\ndiverged".into())),

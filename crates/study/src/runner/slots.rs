@@ -53,7 +53,7 @@ pub(super) struct Shared<'r> {
 impl Shared<'_> {
     /// Tells a result. While it waits for the storage it is kept in a file.
     pub fn tell(&self, result: &KeptResult, took: Option<Duration>) -> Report {
-        let KeptResult { token, outcome } = result;
+        let KeptResult { token, outcome, attributes } = result;
         let key = format!("tell-{token}");
         let mut in_file = false;
         let keep = || {
@@ -65,7 +65,8 @@ impl Shared<'_> {
             };
             (self.watch)(Event::Kept { trial: token.trial, outcome: outcome.clone(), trouble });
         };
-        let told = self.absence.outlast(|| self.study.tell(*token, outcome, &key), keep);
+        let tell = || self.study.tell_with(*token, outcome, attributes, &key);
+        let told = self.absence.outlast(tell, keep);
         let Some(told) = told else {
             if in_file {
                 return Report::Kept;
@@ -155,8 +156,8 @@ impl Slot<'_> {
             return Report::Gone;
         }
         match verdict {
-            Verdict::Outcome(outcome) => {
-                let result = KeptResult { token: claim.token, outcome };
+            Verdict::Result { outcome, attributes } => {
+                let result = KeptResult { token: claim.token, outcome, attributes };
                 self.shared.tell(&result, Some(began.elapsed()))
             }
             Verdict::Interrupted => self.shared.release(claim),

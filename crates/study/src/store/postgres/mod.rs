@@ -37,6 +37,7 @@ use self::rows::Table;
 use super::rules::{Reads, Rules, check_additions, check_ask, storable};
 use super::{Ask, Filter, Proposal, Refused, Reply, Store};
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
@@ -336,17 +337,26 @@ impl Store for Postgres {
         self.transact(study, Again::Harmless, reads, |_| false, |rules| rules.heartbeats(tokens))
     }
 
-    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
+    fn tell_with(
+        &self,
+        study: &str,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        key: &str,
+    ) -> Result<()> {
         check_name(study, "client key", key)?;
         check_known(study)?;
+        attributes.check(study)?;
         let outcome = &storable(study, token.trial, outcome)?;
         let now = self.now();
-        if self.work(Again::Harmless, |link| plain::tell(link, study, token, outcome, key, now))? {
+        let told = (outcome, attributes);
+        if self.work(Again::Harmless, |link| plain::tell(link, study, token, told, key, now))? {
             return Ok(());
         }
         let tokens = [token];
         self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| {
-            rules.tell(token, outcome, key)
+            rules.tell(token, outcome, attributes, key)
         })
     }
 
