@@ -19,6 +19,9 @@ use wimble_study::{Claim, Settings, StudyFile, Token};
 
 use crate::storage::{self, quoted};
 
+/// The endings of scripts.
+const SCRIPTS: [&str; 7] = ["jl", "js", "pl", "py", "R", "rb", "sh"];
+
 /// Arguments of `wimble check`.
 #[derive(Args)]
 pub struct Arguments {
@@ -201,13 +204,28 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
             ));
         }
     }
-    let program = evaluation.command.fill(&Configuration::new(), &nothing()).into_iter().next();
-    if let Some(program) = program
-        && !found(&program, home)
+    let words = evaluation.command.fill(&Configuration::new(), &nothing());
+    let mut words = words.iter();
+    if let Some(program) = words.next()
+        && !found(program, home)
     {
         notes.push(format!("the program `{program}` was not found on this machine"));
     }
+    // `python3 train.py`: the script is what is missing most often.
+    if let Some(script) = words.next()
+        && evaluation.start_in == StartIn::StudyFile
+        && is_script(script)
+        && !home.join(script).exists()
+    {
+        notes.push(format!("the script `{script}` was not found"));
+    }
     notes
+}
+
+/// Whether a word names a file of a language that an interpreter runs.
+fn is_script(word: &str) -> bool {
+    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+    !word.starts_with('-') && ending.is_some_and(|ending| SCRIPTS.contains(&ending))
 }
 
 fn nothing() -> wimble_study::study_file::Facts {

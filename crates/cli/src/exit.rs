@@ -9,6 +9,7 @@ Exit codes:
   1    it failed: the message says why
   2    the command line or the study file is wrong
   3    run: the command of the study does not work; nothing more was started
+  4    run: the storage went away and stayed away for longer than --patience
   130  interrupted by Ctrl-C or SIGTERM; run: trials went back to the queue
 
 The command of a study, as `wimble run` reads its exit code:
@@ -24,6 +25,10 @@ pub struct Usage(pub String);
 /// The command of a study does not work: exit code 3.
 #[derive(Debug)]
 pub struct CommandBroken(pub String);
+
+/// The storage stayed away: exit code 4.
+#[derive(Debug)]
+pub struct StorageGone(pub String);
 
 /// Stopped by the user: exit code 130. What is to be said was said.
 #[derive(Debug)]
@@ -41,6 +46,12 @@ impl fmt::Display for CommandBroken {
     }
 }
 
+impl fmt::Display for StorageGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("interrupted")
@@ -49,7 +60,17 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Usage {}
 impl std::error::Error for CommandBroken {}
+impl std::error::Error for StorageGone {}
 impl std::error::Error for Interrupted {}
+
+/// An error with its causes, each once: some tell their cause themselves.
+pub fn message(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |message, cause| match cause.to_string() {
+        cause if message.is_empty() => cause,
+        cause if message.contains(&cause) => message,
+        cause => format!("{message}: {cause}"),
+    })
+}
 
 /// The exit code of an error.
 pub fn code(error: &anyhow::Error) -> u8 {
@@ -57,9 +78,26 @@ pub fn code(error: &anyhow::Error) -> u8 {
         2
     } else if error.is::<CommandBroken>() {
         3
+    } else if error.is::<StorageGone>() {
+        4
     } else if error.is::<Interrupted>() {
         130
     } else {
         1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let source = "connection refused".into();
+        let error =
+            wimble_study::Error::Backend { place: "db".into(), doing: "connecting", source };
+        let said = message(&anyhow::Error::new(error).context("--join needs a study"));
+        assert_eq!(said.matches("connection refused").count(), 1, "{said}");
+        assert!(said.starts_with("--join needs a study: db: connecting failed"), "{said}");
     }
 }

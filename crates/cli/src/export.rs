@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
@@ -25,12 +25,16 @@ pub struct Arguments {
     /// The format [default: by the ending of the file's name, or csv]
     #[arg(long)]
     format: Option<Format>,
+    /// Print one JSON object that names the file; without --out the trials themselves are printed, as --format jsonl
+    #[arg(long)]
+    json: bool,
 }
 
 /// Writes all trials; to Optuna, the finished ones.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open(&arguments.storage.existing()?)?;
     let format = match (&arguments.out, arguments.format) {
+        (None, None) if arguments.json => Format::Jsonl,
         (None, None) => Format::Csv,
         (path, given) => Format::of(given, path.as_deref())?,
     };
@@ -41,13 +45,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         };
         let count = optuna::write(path, study.settings(), &trials)
             .with_context(|| path.display().to_string())?;
-        writeln!(
-            std::io::stdout(),
+        let hint = format!(
             "Wrote {count} finished trials. In Python: optuna.load_study(study_name={:?}, storage=\"sqlite:///{}\")",
             study.settings().name,
             path.display()
-        )?;
-        return Ok(());
+        );
+        return acknowledge(arguments, path, count, Some(&hint));
     }
     let rows: Vec<Row> = trials.iter().map(Row::new).collect();
     let mut out: Box<dyn std::io::Write> = match &arguments.out {
@@ -61,5 +64,24 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Format::Jsonl | Format::Optuna => json_lines::write(&rows, &mut out)?,
     }
     out.flush()?;
+    match &arguments.out {
+        Some(path) => acknowledge(arguments, path, rows.len(), None),
+        None => Ok(()),
+    }
+}
+
+/// Says what was written: to a program if it asked, to a user if there is something to know.
+fn acknowledge(
+    arguments: &Arguments,
+    path: &Path,
+    trials: usize,
+    hint: Option<&str>,
+) -> Result<()> {
+    let mut out = std::io::stdout();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::json!({ "written": path, "trials": trials }))?;
+    } else if let Some(hint) = hint {
+        writeln!(out, "{hint}")?;
+    }
     Ok(())
 }

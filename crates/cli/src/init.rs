@@ -19,6 +19,9 @@ pub struct Arguments {
     /// Print it instead
     #[arg(long, conflicts_with = "file")]
     print: bool,
+    /// Print one JSON object that names the file
+    #[arg(long, conflicts_with = "print")]
+    json: bool,
 }
 
 /// Writes the file, unless there is one.
@@ -38,6 +41,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             )
         }
         Err(error) => bail!("{}: {error}", path.display()),
+    }
+    if arguments.json {
+        writeln!(out, "{}", serde_json::json!({ "written": path }))?;
+        return Ok(());
     }
     let shown = crate::storage::quoted(&path.display().to_string());
     writeln!(

@@ -119,7 +119,7 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             if !error.is::<exit::Interrupted>() {
-                eprintln!("error: {error:#}");
+                eprintln!("error: {}", exit::message(&error));
             }
             ExitCode::from(exit::code(&error))
         }

@@ -1,6 +1,7 @@
 //! How far a run is: a bar on a terminal, plain lines elsewhere, on standard error.
 
 use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +10,9 @@ use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wimble_study::runner::Event;
 use wimble_study::study_file::duration;
-use wimble_study::{Counts, Outcome, Study};
+use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
+
+use crate::utc;
 
 /// How often the bar is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
@@ -24,6 +27,9 @@ pub struct Display {
     before: u64,
     budget: u64,
     latest: Mutex<String>,
+    /// Where results wait for the storage.
+    kept: PathBuf,
+    is_away: AtomicBool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +41,13 @@ enum Kind {
 
 impl Display {
     /// For a run that begins.
-    pub fn new(study: &Study, time: Option<Duration>, quiet: bool, existed: bool) -> Result<Self> {
+    pub fn new(
+        study: &Study,
+        time: Option<Duration>,
+        quiet: bool,
+        existed: bool,
+        kept: &Path,
+    ) -> Result<Self> {
         let kind = match (quiet, std::io::stderr().is_terminal()) {
             (true, _) => Kind::Quiet,
             (false, true) => Kind::Bar,
@@ -55,6 +67,8 @@ impl Display {
             before: counts.finished(),
             budget,
             latest: Mutex::default(),
+            kept: kept.to_owned(),
+            is_away: AtomicBool::new(false),
         };
         display.bar.set_style(ProgressStyle::with_template("{bar:20} {msg}")?);
         if existed && counts.total() > 0 {
@@ -83,10 +97,11 @@ impl Display {
                 if self.kind == Kind::Lines {
                     let latest =
                         self.latest.lock().map(|latest| latest.clone()).unwrap_or_default();
-                    self.say(&format!(
-                        "trial {trial}: {value} in {}{latest}",
-                        duration::show(*took)
-                    ));
+                    let took = took.map_or_else(
+                        || "from an earlier run".to_owned(),
+                        |took| format!("in {}", duration::show(took)),
+                    );
+                    self.say(&format!("trial {trial}: {value} {took}{latest}"));
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {
@@ -105,11 +120,39 @@ impl Display {
             Event::Dropped { trial, reason } => {
                 self.say(&format!("trial {trial}: dropped: {reason}"));
             }
-            Event::StorageAway { reason } => {
-                self.say(&format!("the storage does not answer; trying again: {reason}"));
+            Event::Kept { trial, outcome, trouble: None } => {
+                self.say(&format!("trial {trial}: {outcome}, kept until the storage answers"));
             }
-            Event::StorageBack => self.say("the storage answers again"),
+            Event::Kept { trial, outcome, trouble: Some(trouble) } => self.say(&format!(
+                "trial {trial}: {outcome}, kept in memory until the storage answers, for it cannot be written to {}: \
+                 {trouble}",
+                self.kept.display()
+            )),
+            Event::StorageAway { reason, lasted, patience } => {
+                self.is_away.store(true, Ordering::SeqCst);
+                self.say(&self.absence(reason, *lasted, *patience));
+            }
+            Event::StorageBack { lasted } => {
+                self.is_away.store(false, Ordering::SeqCst);
+                self.say(&format!("the storage answers again, after {}", duration::show(*lasted)));
+            }
             Event::Started(_) => {}
+        }
+    }
+
+    /// What a storage that is away means for the user.
+    fn absence(&self, reason: &str, lasted: Duration, patience: Duration) -> String {
+        let since = utc::show(Timestamp(SystemClock.now().0 - lasted.as_millis() as i64));
+        let left = duration::show(Duration::from_secs(patience.saturating_sub(lasted).as_secs()));
+        let folder = self.kept.display();
+        if lasted < REFRESH {
+            format!(
+                "the storage does not answer since {since}: {reason}\n\
+                 Commands run on. Their results are kept in {folder} and stored when it is back; \
+                 it is waited for {left} (--patience)"
+            )
+        } else {
+            format!("the storage is away since {since}; it is waited for {left} more")
         }
     }
 
@@ -118,6 +161,7 @@ impl Display {
         while !over.load(Ordering::SeqCst) {
             // A storage that is away is the runner's business; the numbers wait.
             if self.kind != Kind::Quiet
+                && !self.is_away.load(Ordering::SeqCst)
                 && let (Ok(counts), Ok(best)) = (study.counts(), study.best())
             {
                 let best = best.map(|best| (best.value, best.trial));

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 use wimble::space::Configuration;
-use wimble_study::{Addition, Outcome, State, Timestamp, Trial};
+use wimble_study::{Addition, Attributes, Outcome, State, Timestamp, Trial};
 
 use crate::utc;
 
@@ -33,6 +33,9 @@ pub struct Row {
     pub finished: Option<String>,
     /// What was tried.
     pub params: Configuration,
+    /// What the trial said beside its value.
+    #[serde(default, skip_serializing_if = "Attributes::is_empty")]
+    pub attributes: Attributes,
 }
 
 impl Row {
@@ -52,6 +55,7 @@ impl Row {
             started: trial.started().map(utc::show),
             finished: trial.finished().map(utc::show),
             params: trial.configuration.clone(),
+            attributes: trial.attributes().cloned().unwrap_or_default(),
         }
     }
 
@@ -84,6 +88,10 @@ impl Row {
         Ok(Addition {
             key,
             configuration: self.params.clone(),
+            attributes: match outcome {
+                Some(_) => self.attributes.clone(),
+                None => Attributes::default(),
+            },
             worker: self.worker.clone().filter(|_| outcome.is_some()),
             started: time("started", &self.started)?.filter(|_| outcome.is_some()),
             finished: time("finished", &self.finished)?.filter(|_| outcome.is_some()),

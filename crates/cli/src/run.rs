@@ -10,11 +10,11 @@ use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use wimble_study::runner::process::Urgency;
-use wimble_study::runner::{End, Evaluator, Runner, Stop, Summary, WorkerKey};
+use wimble_study::runner::{End, Evaluator, KeptResults, Runner, Stop, Summary, WorkerKey};
 use wimble_study::study_file::duration;
 use wimble_study::{Best, Counts, Study};
 
-use crate::exit::{CommandBroken, Interrupted, Usage};
+use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
 
@@ -41,12 +41,19 @@ pub struct Arguments {
     /// The key of this worker, the same after a restart and no other's [default: from the machine's name]
     #[arg(long, value_name = "KEY")]
     worker: Option<String>,
+    /// How long to wait for a storage that goes away, as in 90s, 10m, 2d
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = patience)]
+    patience: Duration,
     /// Only say how it ended
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object at the end
     #[arg(long)]
     json: bool,
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    duration::parse(text).ok_or_else(|| format!("it must be {}", duration::ALLOWED))
 }
 
 /// Runs the study and reports.
@@ -61,7 +68,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     file.trials = arguments.trials.or(file.trials);
     file.workers = arguments.workers.map_or(file.workers, |workers| workers as usize);
-    let store = arguments.storage.open()?;
+    // The runner waits by itself, says so and can be interrupted.
+    let store = arguments.storage.address()?.open_impatient()?;
     if arguments.join
         && let Err(error) = store.study(&file.name)
     {
@@ -69,7 +77,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .context("--join works on a study that exists; leave it out to create it"));
     }
     let (study, existed) = storage::open_or_create(&store, &file)?;
-    let key = worker_key(arguments, &file.name)?;
+    let place = place(arguments)?;
+    let key = worker_key(arguments, &place, &file.name);
+    let kept = KeptResults::new(&state_folder(), &place, &file.name);
     let stop = Stop::default();
     let home = std::path::absolute(crate::check::home(&arguments.file))
         .context("the folder of the study file")?;
@@ -78,12 +88,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         worker: key.as_str().to_owned(),
         workers: file.workers,
         time: file.time,
+        patience: arguments.patience,
+        kept: Some(kept.clone()),
         stop: stop.clone(),
     };
     let began = Instant::now();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let handle = signals.handle();
-    let display = Display::new(&study, file.time, arguments.quiet || arguments.json, existed)?;
+    let quiet = arguments.quiet || arguments.json;
+    let display = Display::new(&study, file.time, quiet, existed, kept.folder())?;
     let over = AtomicBool::new(false);
     let summary = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -102,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         summary
     });
     display.finish();
-    report(arguments, &study, &summary?, began.elapsed())
+    report(arguments, &study, &summary?, began.elapsed(), kept.folder())
 }
 
 /// Waits for the slots to kill their commands, and no longer: whatever else is being computed is left.
@@ -116,18 +129,21 @@ fn leave_at_once(over: &AtomicBool) {
     }
 }
 
-fn worker_key(arguments: &Arguments, study: &str) -> Result<WorkerKey> {
-    if arguments.worker.is_some() {
-        return Ok(WorkerKey::given(arguments.worker.clone()));
-    }
+/// The storage, the same from whatever folder it is named.
+fn place(arguments: &Arguments) -> Result<String> {
     let address = arguments.storage.address()?.to_string();
-    // A file is the same from whatever folder it is named.
-    let place = std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string());
-    // Where no lock can be kept, trials of a killed run come back when their lease is over.
-    Ok(WorkerKey::take(&state_folder(), &place, study).unwrap_or_else(|_| WorkerKey::given(None)))
+    Ok(std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string()))
 }
 
-/// Where locks of this user are kept.
+fn worker_key(arguments: &Arguments, place: &str, study: &str) -> WorkerKey {
+    if arguments.worker.is_some() {
+        return WorkerKey::given(arguments.worker.clone());
+    }
+    // Where no lock can be kept, trials of a killed run come back when their lease is over.
+    WorkerKey::take(&state_folder(), place, study).unwrap_or_else(|_| WorkerKey::given(None))
+}
+
+/// Where locks of this user are kept, and results that wait for a storage.
 fn state_folder() -> PathBuf {
     let from = |variable, below: &str| {
         std::env::var_os(variable)
@@ -139,8 +155,18 @@ fn state_folder() -> PathBuf {
         .unwrap_or_else(|| std::env::temp_dir().join("wimble"))
 }
 
-fn report(arguments: &Arguments, study: &Study, summary: &Summary, took: Duration) -> Result<()> {
-    let (counts, best) = (study.counts()?, study.best()?);
+fn report(
+    arguments: &Arguments,
+    study: &Study,
+    summary: &Summary,
+    took: Duration,
+    kept: &Path,
+) -> Result<()> {
+    // A storage that is away does not keep a run from saying how it ended.
+    let (counts, best) = match (study.counts(), study.best()) {
+        (Ok(counts), Ok(best)) => (Some(counts), best),
+        _ => (None, None),
+    };
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let end = match summary.end {
@@ -148,19 +174,28 @@ fn report(arguments: &Arguments, study: &Study, summary: &Summary, took: Duratio
             End::TimeOver => "time-over",
             End::Stopped => "stopped",
             End::NothingWorks(_) | End::CannotRun(_) => "command-broken",
+            End::StorageGone(_) => "storage-gone",
         };
         let report = serde_json::json!({
             "study": study.settings().name,
             "end": end,
             "told": summary.told,
             "released": summary.released,
+            "kept": summary.kept,
             "seconds": took.as_secs_f64(),
             "counts": counts,
             "best": best,
         });
         writeln!(out, "{report}")?;
     } else {
-        write!(out, "{}", ending(summary, &counts, took))?;
+        write!(out, "{}", ending(summary, counts.as_ref(), took))?;
+        if summary.kept > 0 {
+            let (results, folder) = (plural(summary.kept, "result"), kept.display());
+            writeln!(
+                out,
+                "{results} could not be stored; the next run stores what is in {folder}"
+            )?;
+        }
         if let Some(best) = &best {
             write!(out, "\n{}", describe(best))?;
         }
@@ -170,6 +205,13 @@ fn report(arguments: &Arguments, study: &Study, summary: &Summary, took: Duratio
         End::BudgetSpent | End::TimeOver => Ok(()),
         End::Stopped => Err(Interrupted.into()),
         End::CannotRun(reason) => Err(CommandBroken(reason.clone()).into()),
+        End::StorageGone(reason) => {
+            let patience = duration::show(arguments.patience);
+            let message = format!(
+                "the storage was away for longer than {patience} (--patience), so the run ended: {reason}"
+            );
+            Err(StorageGone(message).into())
+        }
         End::NothingWorks(failure) => {
             let message = format!(
                 "the first trials all failed, so nothing more was started. The latest: {}\n{}",
@@ -180,12 +222,23 @@ fn report(arguments: &Arguments, study: &Study, summary: &Summary, took: Duratio
     }
 }
 
-fn ending(summary: &Summary, counts: &Counts, took: Duration) -> String {
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String {
     let how = match summary.end {
         End::BudgetSpent => "Done",
         End::TimeOver => "Time is over",
         End::Stopped => "Stopped",
-        End::NothingWorks(_) | End::CannotRun(_) => "Given up",
+        End::NothingWorks(_) | End::CannotRun(_) | End::StorageGone(_) => "Given up",
+    };
+    let took = duration::show(took);
+    let Some(counts) = counts else {
+        return format!(
+            "{how} after {took}: {} in this run; the storage does not answer.\n",
+            plural(summary.told, "result")
+        );
     };
     let mut parts = vec![format!("{} of {} trials with a value", counts.valued, counts.total())];
     let mut part = |count: u64, words: &str| {
@@ -197,7 +250,7 @@ fn ending(summary: &Summary, counts: &Counts, took: Duration) -> String {
     part(counts.infeasible, "infeasible");
     part(counts.running, "running elsewhere");
     part(counts.queued, "in the queue");
-    format!("{how} after {}: {}.\n", duration::show(took), parts.join(", "))
+    format!("{how} after {took}: {}.\n", parts.join(", "))
 }
 
 /// The best trial, a parameter a line.
@@ -216,8 +269,12 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary) -> String {
     match &summary.end {
         End::BudgetSpent => format!("Next: wimble trials {name} --sort value{words}"),
         End::TimeOver | End::Stopped => format!("To go on: wimble run {file}{words}"),
-        End::NothingWorks(_) | End::CannotRun(_) => {
+        End::CannotRun(_) | End::StorageGone(_) => {
             format!("Once it is mended: wimble run {file}{words}")
         }
+        // Failures are evidence against their configurations, which are not to blame.
+        End::NothingWorks(_) => format!(
+            "To forget these failures: wimble delete {name}{words}\nOnce it is mended: wimble run {file}{words}"
+        ),
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Follower, Outcome, Study, Trial};
+use wimble_study::{Filter, Follower, Outcome, Stage, Study, Trial};
 
 use crate::belief::{self, Belief};
 use crate::progress::short;
@@ -17,6 +17,8 @@ use crate::storage::{Storage, Which};
 
 /// How many neighbours are shown.
 const NEIGHBOURS: usize = 3;
+/// Among how many trials they are looked for, at most.
+const SEARCHED: usize = 10_000;
 /// How many lines of the log are shown.
 const LINES: usize = 20;
 
@@ -29,7 +31,7 @@ pub struct Arguments {
     which: Which,
     #[command(flatten)]
     storage: Storage,
-    /// Also what the method believes: the probability of a good value here and, with bore++, its upper bound
+    /// Also what the method believes, which reads the whole history: the probability of a good value here and, with bore++, its upper bound
     #[arg(long)]
     model: bool,
     /// Print one JSON object
@@ -51,10 +53,11 @@ struct Neighbour {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open(&arguments.storage.existing()?)?;
     let trial = study.trial(arguments.trial)?;
-    let mut follower = Follower::new(study.settings().clone());
-    follower.catch_up(&**study.store())?;
-    let neighbours = neighbours(&study, &trial, &follower)?;
+    let evidence = Evidence::read(&study)?;
+    let neighbours = evidence.nearest(&study, &trial)?;
     let belief = if arguments.model {
+        let mut follower = Follower::new(study.settings().clone());
+        follower.catch_up(&**study.store())?;
         belief::at(study.settings(), &follower, &trial.configuration)?
     } else {
         None
@@ -64,6 +67,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.json {
         let mut json = serde_json::to_value(Row::new(&trial))?;
         json["nearest"] = serde_json::to_value(&neighbours)?;
+        json["nearest_among"] = serde_json::json!({
+            "trials": evidence.trials.len(),
+            "only_the_best": evidence.only_the_best,
+        });
         json["output"] = output(&trial).into();
         if arguments.model {
             json["model"] = serde_json::to_value(belief)?;
@@ -76,7 +83,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "\n{}", believed(belief.as_ref(), study.settings().method.name()))?;
     }
     if !neighbours.is_empty() {
-        writeln!(out, "\nNearest evidence")?;
+        let among = if evidence.only_the_best {
+            format!(", among the {} best trials", evidence.trials.len())
+        } else {
+            String::new()
+        };
+        writeln!(out, "\nNearest evidence{among}")?;
         for near in &neighbours {
             let what = near.value.map_or_else(|| near.state.to_owned(), short);
             writeln!(
@@ -112,6 +124,13 @@ fn describe(trial: &Trial) -> String {
     for (name, value) in &trial.configuration {
         text.push_str(&format!("  {name:width$}  {value}\n"));
     }
+    if !row.attributes.is_empty() {
+        text.push_str("attributes\n");
+        let width = row.attributes.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (name, value) in row.attributes.iter() {
+            text.push_str(&format!("  {name:width$}  {value}\n"));
+        }
+    }
     let mut line = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             text.push_str(&format!("{name:<9} {value}\n"));
@@ -142,31 +161,46 @@ fn believed(belief: Option<&Belief>, method: &str) -> String {
     }
 }
 
-/// The finished trials nearest to this one, itself left out.
-fn neighbours(study: &Study, trial: &Trial, follower: &Follower) -> Result<Vec<Neighbour>> {
-    let space = &study.settings().space;
-    let x = space.encode(&trial.configuration)?;
-    let diagonal = (space.dim() as f64).sqrt();
-    let mut near: Vec<(f64, u64)> = follower
-        .history()
-        .points()
-        .rows()
-        .zip(follower.told())
-        .filter(|(_, id)| **id != trial.id)
-        .map(|(y, id)| {
-            let squares: f64 = x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum();
-            (squares.sqrt() / diagonal, *id)
-        })
-        .collect();
-    near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    near.truncate(NEIGHBOURS);
-    near.into_iter()
-        .map(|(distance, id)| {
-            let trial = study.trial(id)?;
-            let value = trial.outcome().and_then(Outcome::value);
-            Ok(Neighbour { trial: id, distance, state: crate::row::state(&trial), value })
-        })
-        .collect()
+/// The finished trials among which neighbours are looked for.
+struct Evidence {
+    trials: Vec<Trial>,
+    only_the_best: bool,
+}
+
+impl Evidence {
+    /// All of a study; of a large one the best, which the store has in order, so that a look at one trial of a million does
+    /// not read them all.
+    fn read(study: &Study) -> Result<Self> {
+        let only_the_best = study.counts()?.finished() > SEARCHED as u64;
+        let trials = if only_the_best {
+            study.best_trials(SEARCHED)?
+        } else {
+            study.trials(&Filter { stage: Some(Stage::Finished), ..Filter::default() })?
+        };
+        Ok(Self { trials, only_the_best })
+    }
+
+    /// Those nearest to a trial, itself left out.
+    fn nearest(&self, study: &Study, trial: &Trial) -> Result<Vec<Neighbour>> {
+        let space = &study.settings().space;
+        let x = space.encode(&trial.configuration)?;
+        let diagonal = (space.dim() as f64).sqrt();
+        let mut near = Vec::with_capacity(self.trials.len());
+        for other in self.trials.iter().filter(|other| other.id != trial.id) {
+            let y = space.encode(&other.configuration)?;
+            let squares: f64 = x.iter().zip(&y).map(|(x, y)| (x - y).powi(2)).sum();
+            near.push((squares.sqrt() / diagonal, other));
+        }
+        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
+        near.truncate(NEIGHBOURS);
+        let neighbour = |(distance, trial): (f64, &Trial)| Neighbour {
+            trial: trial.id,
+            distance,
+            state: crate::row::state(trial),
+            value: trial.outcome().and_then(Outcome::value),
+        };
+        Ok(near.into_iter().map(neighbour).collect())
+    }
 }
 
 /// What a failed trial said last.

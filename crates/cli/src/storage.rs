@@ -115,8 +115,7 @@ impl Which {
             Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
                 let names = store.studies()?;
                 let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                Err(anyhow::Error::new(error)
-                    .context(format!("the studies of this storage: {there}")))
+                bail!("{error}; there is {there}")
             }
             study => Ok(study?),
         }

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, Write as _};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use serde::Deserialize;
-use wimble_study::{Outcome, Study, Token};
+use wimble_study::{Attributes, Outcome, Study, Token};
 
 use crate::storage::{Storage, Which};
 
@@ -47,6 +47,8 @@ struct Told {
     infeasible: bool,
     release: bool,
     alive: bool,
+    /// What else is to be kept with the trial.
+    attributes: Attributes,
 }
 
 /// Tells, and acknowledges each with a JSON object.
@@ -62,6 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 infeasible: arguments.infeasible,
                 release: arguments.release,
                 alive: arguments.alive,
+                attributes: Attributes::default(),
             },
         );
     }
@@ -85,11 +88,13 @@ fn tell(study: &Study, told: &Told) -> Result<()> {
         );
     };
     let done = match (told.value, &told.failed, told.infeasible, told.release, told.alive) {
-        (Some(value), None, false, false, false) => say(study, token, &Outcome::Value(value))?,
-        (None, Some(reason), false, false, false) => {
-            say(study, token, &Outcome::Failed(reason.clone().into()))?
+        (Some(value), None, false, false, false) => {
+            say(study, token, &Outcome::Value(value), told)?
         }
-        (None, None, true, false, false) => say(study, token, &Outcome::Infeasible)?,
+        (None, Some(reason), false, false, false) => {
+            say(study, token, &Outcome::Failed(reason.clone().into()), told)?
+        }
+        (None, None, true, false, false) => say(study, token, &Outcome::Infeasible, told)?,
         (None, None, false, true, false) => {
             study.release(token)?;
             "released"
@@ -104,8 +109,8 @@ fn tell(study: &Study, told: &Told) -> Result<()> {
     Ok(())
 }
 
-fn say(study: &Study, token: Token, outcome: &Outcome) -> Result<&'static str> {
-    study.tell(token, outcome, &format!("tell-{token}"))?;
+fn say(study: &Study, token: Token, outcome: &Outcome, told: &Told) -> Result<&'static str> {
+    study.tell_with(token, outcome, &told.attributes, &format!("tell-{token}"))?;
     Ok("told")
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use wimble::space::Configuration;
 
+use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::trial::{Origin, Outcome};
 
@@ -18,6 +19,9 @@ pub struct Addition {
     pub configuration: Configuration,
     /// What came of it, if it was evaluated elsewhere.
     pub outcome: Option<Outcome>,
+    /// What is known beside the outcome; nothing of a trial that has none.
+    #[serde(default, skip_serializing_if = "Attributes::is_empty")]
+    pub attributes: Attributes,
     /// Who evaluated it; `imported` unless said.
     pub worker: Option<String>,
     /// When its evaluation began; when it finished, unless said.
@@ -33,6 +37,7 @@ impl Addition {
             key: key.into(),
             configuration,
             outcome: None,
+            attributes: Attributes::default(),
             worker: None,
             started: None,
             finished: None,

@@ -184,8 +184,8 @@ pub enum Error {
         /// How long was waited.
         waited: Duration,
     },
-    /// The back end failed.
-    #[error("{place}: {doing} failed: {source}; once it is mended, try again with the same keys")]
+    /// The back end failed. Whether the call was done is unknown: it may be made again with the same keys.
+    #[error("{place}: {doing} failed: {source}; once it is mended, try again")]
     Backend {
         /// The file or database.
         place: String,

@@ -25,6 +25,7 @@
 //! ```
 
 pub mod addition;
+pub mod attributes;
 pub mod clock;
 pub mod counts;
 pub mod diagnosis;
@@ -38,6 +39,7 @@ pub mod study_file;
 pub mod trial;
 
 pub use addition::Addition;
+pub use attributes::Attributes;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use counts::Counts;
 pub use diagnosis::{Condition, Diagnosis, Holding, StudyHealth};

@@ -14,6 +14,7 @@ use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
@@ -132,6 +133,17 @@ impl Study {
     /// What came of a trial. Once this returns it is kept; telling again with the same `client_key` is harmless.
     pub fn tell(&self, token: Token, outcome: &Outcome, client_key: &str) -> Result<()> {
         self.store.tell(&self.settings.name, token, outcome, client_key)
+    }
+
+    /// The same with what the trial says beside its outcome.
+    pub fn tell_with(
+        &self,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        client_key: &str,
+    ) -> Result<()> {
+        self.store.tell_with(&self.settings.name, token, outcome, attributes, client_key)
     }
 
     /// Gives a trial back to the queue, for a worker that is interrupted.

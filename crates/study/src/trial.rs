@@ -11,6 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use wimble::space::Configuration;
 
+use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 
 /// What came of a trial.
@@ -143,6 +144,9 @@ pub struct Lease {
 pub struct Finish {
     /// What came of it.
     pub outcome: Outcome,
+    /// What was told beside it.
+    #[serde(default, skip_serializing_if = "Attributes::is_empty")]
+    pub attributes: Attributes,
     /// When.
     pub at: Timestamp,
     /// The lease under which it was told or, where it was never told, lost for the last time. An imported trial
@@ -176,6 +180,14 @@ impl Trial {
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.state {
             State::Finished(finish) => Some(&finish.outcome),
+            State::Queued(_) | State::Running(_) => None,
+        }
+    }
+
+    /// What was told beside its outcome, if it is finished.
+    pub fn attributes(&self) -> Option<&Attributes> {
+        match &self.state {
+            State::Finished(finish) => Some(&finish.attributes),
             State::Queued(_) | State::Running(_) => None,
         }
     }

@@ -268,7 +268,7 @@ fn killed_processes_and_servers_lose_nothing_of_a_database() {
     if server::schema("kills and crashes").is_none() {
         return;
     }
-    let server = Server::start();
+    let server = server::Server::start();
     let mut crashes = 0;
     kill_workers("PostgreSQL", &server.address, 200, &mut |kill| {
         if kill % 40 == 20 {
@@ -278,39 +278,6 @@ fn killed_processes_and_servers_lose_nothing_of_a_database() {
     });
     println!("the server crashed {crashes} times");
     assert!(crashes > 0);
-}
-
-/// A server of one test, which crashes it.
-struct Server {
-    folder: tempfile::TempDir,
-    address: String,
-}
-
-impl Server {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let address = script("start", folder.path());
-        Self { folder, address }
-    }
-
-    /// Ends it as a loss of power would, and starts it again.
-    fn crash(&self) {
-        assert_eq!(script("restart", self.folder.path()), self.address);
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        script("stop", self.folder.path());
-    }
-}
-
-/// What the script that runs servers prints.
-fn script(action: &str, folder: &Path) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/postgres");
-    let done = Command::new(path).arg(action).arg(folder.join("server")).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }
 
 /// Kills workers at random moments; `disturb` is called before each of them.

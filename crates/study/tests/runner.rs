@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use wimble_study::runner::{End, Evaluator, Event, Runner, Stop, Summary};
+use wimble_study::runner::{End, Evaluator, Event, PATIENCE, Runner, Stop, Summary};
 use wimble_study::study_file::{Format, StudyFile};
 use wimble_study::{Filter, Memory, Outcome, Sqlite, State, Store, Study, SystemClock};
 
@@ -35,6 +35,8 @@ fn runner(file: &StudyFile, worker: &str) -> Runner {
         worker: worker.into(),
         workers: file.workers,
         time: file.time,
+        patience: PATIENCE,
+        kept: None,
         stop: Stop::default(),
     }
 }
@@ -61,7 +63,7 @@ fn every_trial_is_run_once_and_told_what_the_command_said() {
     let log = folder.path().join("log");
     let script = format!("echo \"$WIMBLE_TRIAL $1\" >> '{}'; echo \"$1\"", log.display());
     let (study, summary, events) = run(&file(&script, "trials = 40\nworkers = 8"));
-    assert_eq!(summary, Summary { end: End::BudgetSpent, told: 40, released: 0 });
+    assert_eq!(summary, Summary { end: End::BudgetSpent, told: 40, released: 0, kept: 0 });
     let lines: Vec<String> =
         std::fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 40, "a trial was run twice");
@@ -99,12 +101,12 @@ fn a_stop_ends_commands_and_returns_their_trials_and_the_next_run_finishes_them(
     let before = Instant::now();
     let summary = first.run(&study, &|_| {}).unwrap();
     assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
-    assert_eq!(summary, Summary { end: End::Stopped, told: 0, released: 3 });
+    assert_eq!(summary, Summary { end: End::Stopped, told: 0, released: 3, kept: 0 });
     let trials = study.trials(&Filter::default()).unwrap();
     assert!(trials.iter().all(|trial| matches!(trial.state, State::Queued(_))), "{trials:?}");
     std::fs::write(format!("{}.go", mark.display()), "").unwrap();
     let summary = runner(&file, "w").run(&open(&store, &file), &|_| {}).unwrap();
-    assert_eq!(summary, Summary { end: End::BudgetSpent, told: 6, released: 0 });
+    assert_eq!(summary, Summary { end: End::BudgetSpent, told: 6, released: 0, kept: 0 });
     assert!(!mark.exists());
 }
 
@@ -127,7 +129,7 @@ fn a_trial_of_a_lost_worker_is_waited_for_and_run() {
     let study = open(&memory(), &file);
     study.ask("dead", "old", 2).unwrap();
     let summary = runner(&file, "w").run(&study, &|_| {}).unwrap();
-    assert_eq!(summary, Summary { end: End::BudgetSpent, told: 3, released: 0 });
+    assert_eq!(summary, Summary { end: End::BudgetSpent, told: 3, released: 0, kept: 0 });
 }
 
 #[test]
@@ -161,7 +163,7 @@ fn a_command_whose_lease_is_lost_is_ended_and_its_result_dropped() {
         };
         let summary = runner.run(study, &watch).unwrap();
         over.store(true, Ordering::SeqCst);
-        assert_eq!(summary, Summary { end: End::BudgetSpent, told: 0, released: 0 });
+        assert_eq!(summary, Summary { end: End::BudgetSpent, told: 0, released: 0, kept: 0 });
         assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
         assert_eq!(dropped.lock().unwrap().len(), 1);
     });

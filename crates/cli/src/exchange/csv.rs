@@ -1,22 +1,32 @@
-//! A table with a header: the fields of a row, and a column `param.NAME` for each parameter.
+//! A table with a header: the fields of a row, a column `param.NAME` for each parameter, and a column `attribute.NAME` for each
+//! attribute that a row has.
 //!
 //! A cell has no type: what a parameter's text means is for its dimension to say, so that the text `1` of a categorical
-//! dimension stays a text. An empty cell of a parameter means that it is inactive.
+//! dimension stays a text. An empty cell of a parameter means that it is inactive. An
+//! attribute is written as JSON, but for texts that could not be taken for JSON; an empty cell means that there is none.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::Value as Json;
 use wimble::space::{Configuration, Dimension, Kind, SearchSpace, Value};
 
 use crate::row::Row;
 
+/// What the columns of attributes begin with.
+const ATTRIBUTE: &str = "attribute.";
 const FIELDS: [&str; 7] = ["trial", "state", "value", "reason", "worker", "started", "finished"];
 
 /// Writes rows.
 pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let parameters = space.dimensions().iter().map(|dimension| format!("param.{}", dimension.name));
-    writer.write_record(FIELDS.iter().map(|field| (*field).to_owned()).chain(parameters))?;
+    let names: BTreeSet<&str> =
+        rows.iter().flat_map(|row| row.attributes.iter().map(|(name, _)| name)).collect();
+    let attributes = names.iter().map(|name| format!("{ATTRIBUTE}{name}"));
+    let fields = FIELDS.iter().map(|field| (*field).to_owned());
+    writer.write_record(fields.chain(parameters).chain(attributes))?;
     for row in rows {
         let fields = [
             row.trial.map(|trial| trial.to_string()),
@@ -31,7 +41,9 @@ pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<(
             .dimensions()
             .iter()
             .map(|dimension| row.params.get(&dimension.name).map(ToString::to_string));
-        writer.write_record(fields.into_iter().chain(parameters).map(Option::unwrap_or_default))?;
+        let attributes = names.iter().map(|name| row.attributes.get(name).map(attribute_cell));
+        let cells = fields.into_iter().chain(parameters).chain(attributes);
+        writer.write_record(cells.map(Option::unwrap_or_default))?;
     }
     writer.flush()?;
     Ok(())
@@ -46,14 +58,14 @@ pub fn read(space: &SearchSpace, text: &str) -> Result<Vec<Row>> {
         let known = parameter.map_or(FIELDS.contains(&column), |name| {
             space.dimensions().iter().any(|d| d.name == name)
         });
-        if !known {
+        if !known && !column.starts_with(ATTRIBUTE) {
             let names: Vec<String> = space
                 .dimensions()
                 .iter()
                 .map(|dimension| format!("param.{}", dimension.name))
                 .collect();
             bail!(
-                "column `{column}` is unknown; there are {}, {}",
+                "column `{column}` is unknown; there are {}, {}, and {ATTRIBUTE}NAME with any name",
                 FIELDS.join(", "),
                 names.join(", ")
             );
@@ -93,9 +105,27 @@ pub fn read(space: &SearchSpace, text: &str) -> Result<Vec<Row>> {
             started: cell("started"),
             finished: cell("finished"),
             params,
+            attributes: header
+                .iter()
+                .filter_map(|column| {
+                    let text = cell(column)?;
+                    let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
+                    Some((column.strip_prefix(ATTRIBUTE)?.to_owned(), json))
+                })
+                .collect(),
         });
     }
     Ok(rows)
+}
+
+/// An attribute as a cell that is read as the same.
+fn attribute_cell(value: &Json) -> String {
+    match value {
+        Json::String(text) if !text.is_empty() && serde_json::from_str::<Json>(text).is_err() => {
+            text.clone()
+        }
+        value => value.to_string(),
+    }
 }
 
 /// A cell as a value of its dimension.

@@ -13,7 +13,8 @@
 //! Optuna has no search space: each trial tells which parameters it asked for. One that only some trials have becomes
 //! conditional on a categorical parameter that explains when it is there; where none does, the import is refused and a
 //! study file must say what the space is. Infeasible trials are written as `FAIL`, with the user attribute
-//! `wimble:infeasible`.
+//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
+//! Other user attributes are the attributes of the trial, both ways.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,13 +24,17 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde_json::{Value as Json, json};
 use wimble::session::Direction;
 use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
-use wimble_study::{Outcome, Settings, Timestamp, Trial};
+use wimble_study::{Attributes, Outcome, Settings, Timestamp, Trial};
 
 use crate::row::Row;
 use crate::utc;
 
 /// The schema that is understood.
 const SCHEMA: i64 = 12;
+/// User attributes for what Optuna has no word for.
+const INFEASIBLE: &str = "wimble:infeasible";
+const REASON: &str = "wimble:reason";
+const TRIAL: &str = "wimble:trial";
 /// More steps of a float than this are read as a real.
 const MOST_LEVELS: f64 = 1_000.0;
 
@@ -72,6 +77,7 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
         ),
     };
     let parameters = parameters(&connection, id)?;
+    let ours = ours(&connection, id)?;
     let mut rows = Vec::new();
     let mut left_out = 0;
     let mut statement = connection.prepare(
@@ -84,13 +90,15 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
         let (trial, number): (i64, i64) = (row.get(0)?, row.get(1)?);
         let (value, kind): (Option<f64>, Option<String>) = (row.get(5)?, row.get(6)?);
         let failed = |reason: &str| ("failed", None, Some(reason.to_owned()));
+        let ours = ours.get(&trial).cloned().unwrap_or_default();
         let (state, value, reason) = match row.get::<_, String>(2)?.as_str() {
             "COMPLETE" if kind.as_deref() == Some("FINITE") && value.is_some() => {
                 ("complete", value, None)
             }
             "COMPLETE" => failed("its value is not finite"),
             "PRUNED" => failed("pruned by Optuna"),
-            "FAIL" => failed("failed under Optuna"),
+            "FAIL" if ours.infeasible => ("infeasible", None, None),
+            "FAIL" => failed(ours.reason.as_deref().unwrap_or("failed under Optuna")),
             _ => {
                 left_out += 1;
                 continue;
@@ -111,6 +119,7 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
                     given.iter().map(|(name, given)| (name.clone(), given.value.clone())).collect()
                 })
                 .unwrap_or_default(),
+            attributes: ours.attributes.into_iter().collect(),
         });
     }
     let all: Vec<&BTreeMap<String, Given>> = parameters.values().collect();
@@ -148,6 +157,36 @@ fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
         (None, []) => bail!("it has no study"),
         (None, _) => bail!("which study? It has {}: name one with --from", names()),
     }
+}
+
+/// The user attributes of a trial: those that we wrote for what Optuna has no word for, and the user's own.
+#[derive(Debug, Clone, Default)]
+struct Ours {
+    infeasible: bool,
+    reason: Option<String>,
+    attributes: BTreeMap<String, Json>,
+}
+
+fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
+    let mut statement = connection.prepare(
+        "SELECT a.trial_id, a.\"key\", a.value_json FROM trial_user_attributes a
+         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1",
+    )?;
+    let mut rows = statement.query([study])?;
+    let mut ours: BTreeMap<i64, Ours> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (trial, key, text): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        // Python writes NaN and Infinity, which are not JSON.
+        let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
+        let ours = ours.entry(trial).or_default();
+        match key.as_str() {
+            INFEASIBLE => ours.infeasible = json == true,
+            REASON => ours.reason = json.as_str().map(str::to_owned),
+            TRIAL => {}
+            _ => drop(ours.attributes.insert(key, json)),
+        }
+    }
+    Ok(ours)
 }
 
 /// A parameter of one trial.
@@ -373,15 +412,20 @@ fn write_trial(
             .execute(params![id, key, value.to_string()])?;
         Ok(())
     };
-    attribute("wimble:trial", trial.id.into())?;
+    attribute(TRIAL, trial.id.into())?;
+    let attributes = trial.attributes().into_iter().flat_map(Attributes::iter);
+    for (name, value) in attributes.filter(|(name, _)| ![TRIAL, INFEASIBLE, REASON].contains(name))
+    {
+        attribute(name, value.clone())?;
+    }
     match outcome {
         Outcome::Value(value) => {
             transaction
                 .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, 0, ?2, 'FINITE')")?
                 .execute(params![id, value])?;
         }
-        Outcome::Infeasible => attribute("wimble:infeasible", true.into())?,
-        Outcome::Failed(failure) => attribute("wimble:reason", failure.reason.clone().into())?,
+        Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
+        Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
     }
     for dimension in settings.space.dimensions() {
         if let Some((number, distribution)) = written(dimension, &trial.configuration) {

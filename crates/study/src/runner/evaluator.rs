@@ -18,8 +18,9 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use super::process::{self, Ended, Invocation, Limits, Urgency};
-use super::result::{self, Found};
+use super::result::{self, Found, Said};
 use super::trial_folder::TrialFolder;
+use crate::attributes::Attributes;
 use crate::study_file::{Evaluation, Facts, StartIn, variable};
 use crate::trial::{Claim, Failure, Outcome};
 
@@ -43,12 +44,23 @@ pub struct Evaluator {
 /// What came of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// An outcome to tell.
-    Outcome(Outcome),
+    /// Something to tell.
+    Result {
+        /// What came of it.
+        outcome: Outcome,
+        /// What was said beside it.
+        attributes: Attributes,
+    },
     /// Back to the queue.
     Interrupted,
     /// Back to the queue, and nothing more to be done: why.
     CannotRun(String),
+}
+
+impl From<Outcome> for Verdict {
+    fn from(outcome: Outcome) -> Self {
+        Self::Result { outcome, attributes: Attributes::default() }
+    }
 }
 
 impl Evaluator {
@@ -138,7 +150,7 @@ impl Evaluator {
                 Err(error) => Verdict::CannotRun(error.to_string()),
             };
             match verdict {
-                Verdict::Outcome(Outcome::Failed(failure)) if left > 0 => {
+                Verdict::Result { outcome: Outcome::Failed(failure), .. } if left > 0 => {
                     left -= 1;
                     retried(&failure.reason);
                 }
@@ -149,19 +161,20 @@ impl Evaluator {
 
     fn judge(&self, ended: &Ended, folder: &TrialFolder) -> Verdict {
         let failed = |reason: String| {
-            Verdict::Outcome(Outcome::Failed(Failure { reason, output: last_words(ended) }))
+            Verdict::from(Outcome::Failed(Failure { reason, output: last_words(ended) }))
         };
-        let told = |found| {
-            Verdict::Outcome(match found {
+        let told = |said: Said| Verdict::Result {
+            outcome: match said.found {
                 Found::Value(value) => Outcome::Value(value),
                 Found::Infeasible => Outcome::Infeasible,
-            })
+            },
+            attributes: said.attributes,
         };
         let found = || match folder.result() {
             Ok(Some(text)) => {
-                result::parse(&text).map_err(|reason| format!("result file: {reason}"))
+                result::read(&text).map_err(|reason| format!("result file: {reason}"))
             }
-            Ok(None) => result::parse(&ended.stdout),
+            Ok(None) => result::read(&ended.stdout),
             Err(error) => Err(format!("result file: {error}")),
         };
         // A command that was stopped and still ends well has done its work.
@@ -181,7 +194,7 @@ impl Evaluator {
             return Verdict::Interrupted;
         }
         if ended.status.code() == Some(self.evaluation.infeasible_exit) {
-            return Verdict::Outcome(Outcome::Infeasible);
+            return Verdict::from(Outcome::Infeasible);
         }
         if !ended.status.success() {
             return failed(ended.status.to_string());
@@ -238,7 +251,7 @@ mod tests {
 
     #[test]
     fn every_way_to_end_has_its_verdict() {
-        let outcome = Verdict::Outcome;
+        let outcome = Verdict::from;
         assert_eq!(verdict(&sh("echo noise; echo 0.5"), ""), outcome(Outcome::Value(0.5)));
         assert_eq!(verdict(&sh("echo '{{\"value\": {x}}}'"), ""), outcome(Outcome::Value(0.25)));
         assert_eq!(
@@ -251,6 +264,13 @@ mod tests {
             verdict(&sh("echo '{{\"infeasible\": true}}'"), ""),
             outcome(Outcome::Infeasible)
         );
+        assert_eq!(
+            verdict(&sh("echo '{{\"value\": 2, \"epochs\": 12}}'"), ""),
+            Verdict::Result {
+                outcome: Outcome::Value(2.0),
+                attributes: [("epochs".to_owned(), 12.into())].into_iter().collect(),
+            }
+        );
         assert_eq!(verdict(&sh("exit 130"), ""), Verdict::Interrupted);
         assert_eq!(verdict(&sh("kill -INT $$; sleep 5"), ""), Verdict::Interrupted);
         assert!(matches!(verdict("[\"no-such-program\"]", ""), Verdict::CannotRun(_)));
@@ -262,7 +282,9 @@ mod tests {
             ("sleep 20", "timeout = 0.2\ngrace = 0.2", "its timeout of 200ms"),
             ("echo x > $WIMBLE_RESULT_FILE; echo 8", "", "result file: no result"),
         ] {
-            let Verdict::Outcome(Outcome::Failed(failure)) = verdict(&sh(script), more) else {
+            let Verdict::Result { outcome: Outcome::Failed(failure), .. } =
+                verdict(&sh(script), more)
+            else {
                 panic!("{script}")
             };
             let said = format!("{}\n{}", failure.reason, failure.output);
@@ -277,11 +299,11 @@ mod tests {
         let script = |end: &str| sh(&format!("echo x >> '{}'; {end}", count.display()));
         let runs = || std::fs::read_to_string(&count).unwrap().lines().count();
         let flaky = format!("[ $(wc -l < '{}') -ge 3 ] && echo 1 || exit 1", count.display());
-        assert_eq!(verdict(&script(&flaky), "retries = 5"), Verdict::Outcome(Outcome::Value(1.0)));
+        assert_eq!(verdict(&script(&flaky), "retries = 5"), Verdict::from(Outcome::Value(1.0)));
         assert_eq!(runs(), 3);
         assert!(matches!(
             verdict(&script("exit 1"), "retries = 2"),
-            Verdict::Outcome(Outcome::Failed(_))
+            Verdict::Result { outcome: Outcome::Failed(_), .. }
         ));
         assert_eq!(runs(), 6);
         verdict(&script("exit 77"), "retries = 2");
@@ -303,7 +325,7 @@ mod tests {
         let runs = serde_json::to_string(&folder.path().join("runs")).unwrap();
         let evaluator = evaluator(&command, &format!("folders = {runs}"));
         let verdict = evaluator.evaluate(&claim(&nasty), 0, &|| Urgency::None, &|_| {});
-        assert_eq!(verdict, Verdict::Outcome(Outcome::Value(1.0)));
+        assert_eq!(verdict, Verdict::from(Outcome::Value(1.0)));
         let trial = folder.path().join("runs/s/000003");
         assert_eq!(std::fs::read_to_string(trial.join("seen")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(trial.join("env")).unwrap(), nasty);
@@ -332,7 +354,7 @@ mod tests {
         assert_eq!(stop("sleep 20"), Verdict::Interrupted);
         assert_eq!(
             stop("trap 'echo 4; exit 0' TERM; sleep 20 & wait"),
-            Verdict::Outcome(Outcome::Value(4.0))
+            Verdict::from(Outcome::Value(4.0))
         );
     }
 }

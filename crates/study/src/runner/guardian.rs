@@ -4,7 +4,7 @@
 //! of the next run. So a shell waits at the other end of a pipe: it is told which process groups begin and end, and when
 //! the pipe closes, which the system does however this process ends, it kills the groups that are left.
 //!
-//! There is one guardian a process, started with the first command. Where there is no `sh`, or the guardian itself is killed,
+//! There is one guardian a process, started before the first command. Where there is no `sh`, or the guardian itself is killed,
 //! commands run unguarded.
 
 use std::io::Write as _;
@@ -34,6 +34,11 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 "#;
 
 static GUARDIAN: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
+
+/// Has the guardian there before a command begins: starting it takes longer than starting a command.
+pub(super) fn prepare() {
+    GUARDIAN.get_or_init(start);
+}
 
 /// A process group under guard, until this is dropped.
 pub(super) struct Guarded(Pid);

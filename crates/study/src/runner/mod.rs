@@ -10,7 +10,8 @@
 //! - One process is one worker of the study and holds up to W trials. Started again under the same worker key, it finds
 //!   the trials that it ran and runs them again.
 //! - What was told is kept, and told once: asks and tells have keys, and are repeated under the same key while the storage
-//!   is away, for as long as it takes.
+//!   is away, for as long as the patience lasts. A result that waits for the storage is in a file meanwhile
+//!   ([`KeptResults`]), and the next run tells it if this one cannot.
 //! - A trial whose lease is lost is somebody else's: its command is ended and its result dropped.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
 //!   are lost. After its time budget it begins no more trials, and ends with those that it runs.
@@ -20,8 +21,10 @@
 //! If nothing but failures came of the first trials, it gives up: the command is more likely wrong than the
 //! configurations.
 
+mod absence;
 mod evaluator;
 mod guardian;
+mod kept_results;
 pub mod process;
 pub mod result;
 mod slots;
@@ -35,13 +38,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub use evaluator::{Evaluator, Verdict};
+pub use kept_results::{KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
 
 use crate::error::{Error, Result};
 use crate::study::Study;
 use crate::trial::{Claim, Failure, Outcome, Token};
+use absence::Absence;
 use process::Urgency;
-use slots::{Held, Report, Slot};
+use slots::{Held, Report, Shared, Slot};
 
 /// With so many failures and no value ever, the runner gives up.
 pub const FIRST_FAILURES: u64 = 5;
@@ -51,8 +56,8 @@ const MOST_INTERRUPTIONS: u32 = 3;
 const LOOK: Duration = Duration::from_millis(500);
 /// How often it is looked whether to stop.
 const SHORT_LOOK: Duration = Duration::from_millis(50);
-/// How long a storage that is away is waited for, at first and at most.
-const BACK_OFF: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(10)];
+/// How long a storage that is away is waited for, unless said.
+pub const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 /// A request to end, shared between threads. It only grows more urgent.
 #[derive(Debug, Clone, Default)]
@@ -64,6 +69,11 @@ impl Stop {
         let _ = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| {
             Some(count.saturating_add(1))
         });
+    }
+
+    /// Asks commands to end, if nobody did yet.
+    fn request_once(&self) {
+        let _ = self.0.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     /// How urgent it is.
@@ -91,6 +101,10 @@ pub struct Runner {
     pub workers: usize,
     /// After how long no more trials begin.
     pub time: Option<Duration>,
+    /// How long a storage that is away is waited for.
+    pub patience: Duration,
+    /// Where results wait for it; in memory only where there is no such place.
+    pub kept: Option<KeptResults>,
     /// The request to end.
     pub stop: Stop,
 }
@@ -113,8 +127,8 @@ pub enum Event {
         trial: u64,
         /// Its outcome.
         outcome: Outcome,
-        /// How long the evaluation took.
-        took: Duration,
+        /// How long the evaluation took; an earlier run evaluated it if that is unknown.
+        took: Option<Duration>,
     },
     /// A trial went back to the queue.
     Released {
@@ -128,13 +142,29 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-    /// The storage does not answer; it is tried again.
+    /// The storage does not answer; it is tried again. Said when that begins, and now and then while it lasts.
     StorageAway {
         /// What it said.
         reason: String,
+        /// For how long it has been away.
+        lasted: Duration,
+        /// For how long it is waited for.
+        patience: Duration,
     },
     /// The storage answers again.
-    StorageBack,
+    StorageBack {
+        /// For how long it was away.
+        lasted: Duration,
+    },
+    /// A result waits for the storage.
+    Kept {
+        /// The trial.
+        trial: u64,
+        /// What came of it.
+        outcome: Outcome,
+        /// Why it is in no file, if it is not.
+        trouble: Option<String>,
+    },
 }
 
 /// How a run ended.
@@ -150,6 +180,8 @@ pub enum End {
     NothingWorks(Failure),
     /// The command cannot be run, and why.
     CannotRun(String),
+    /// The storage was away for longer than the patience; what it said.
+    StorageGone(String),
 }
 
 /// What a run did.
@@ -161,82 +193,39 @@ pub struct Summary {
     pub told: u64,
     /// How many trials it gave back.
     pub released: u64,
+    /// How many results it could not tell, and left in files for the next run.
+    pub kept: u64,
 }
 
 impl Runner {
     /// Runs until the study is done, the time is over or it is told to stop.
     pub fn run(&self, study: &Study, watch: &(dyn Fn(Event) + Sync)) -> Result<Summary> {
-        let held = Mutex::new(BTreeMap::new());
+        let absence = Absence::new(watch, &self.stop, self.patience);
+        let shared =
+            Shared { runner: self, study, watch, absence, held: Mutex::new(BTreeMap::new()) };
+        let shared = &shared;
         let (job_sender, job_receiver) = channel();
         let (report_sender, report_receiver) = channel();
         let jobs = Mutex::new(job_receiver);
         let (rest, resting) = channel::<()>();
         std::thread::scope(|scope| {
             for number in 0..self.workers {
-                let slot = Slot { runner: self, study, watch, held: &held, number };
                 let (jobs, reports) = (&jobs, report_sender.clone());
-                scope.spawn(move || slot.serve(jobs, &reports));
+                scope.spawn(move || Slot { shared, number }.serve(jobs, &reports));
             }
             drop(report_sender);
-            let held = &held;
-            scope.spawn(move || slots::beat(study, held, watch, &resting));
-            let asking = Asking { runner: self, study, watch, held, jobs: job_sender };
-            let summary = asking.run(&report_receiver);
+            scope.spawn(move || slots::beat(shared, &resting));
+            let summary = Asking { shared, jobs: job_sender }.run(&report_receiver);
             // Ends the heart, once no slot needs it.
             drop(rest);
             summary
         })
     }
-
-    /// Repeats a call until the storage answers it. `None`: it is time to stop, and the storage is still away.
-    fn insist<T>(
-        &self,
-        watch: &(dyn Fn(Event) + Sync),
-        mut call: impl FnMut() -> Result<T>,
-    ) -> Option<Result<T>> {
-        let [mut wait, longest] = BACK_OFF;
-        let mut away = false;
-        let mut stopping: Option<Instant> = None;
-        loop {
-            match call() {
-                Err(error @ (Error::Busy { .. } | Error::Backend { .. })) => {
-                    if !away {
-                        watch(Event::StorageAway { reason: error.to_string() });
-                        away = true;
-                    }
-                }
-                answer => {
-                    if away {
-                        watch(Event::StorageBack);
-                    }
-                    return Some(answer);
-                }
-            }
-            let until = Instant::now() + wait;
-            while Instant::now() < until {
-                match self.stop.urgency() {
-                    Urgency::None => {}
-                    Urgency::Ask => {
-                        // What is to be written deserves some patience, but not for ever.
-                        if stopping.get_or_insert_with(Instant::now).elapsed() > longest {
-                            return None;
-                        }
-                    }
-                    Urgency::Kill => return None,
-                }
-                std::thread::sleep(SHORT_LOOK.min(wait));
-            }
-            wait = (wait * 2).min(longest);
-        }
-    }
 }
 
 /// The thread that asks.
 struct Asking<'r> {
-    runner: &'r Runner,
-    study: &'r Study,
-    watch: &'r (dyn Fn(Event) + Sync),
-    held: &'r Mutex<BTreeMap<Token, Held>>,
+    shared: &'r Shared<'r>,
     jobs: std::sync::mpsc::Sender<Claim>,
 }
 
@@ -248,6 +237,7 @@ struct Books {
     begun: BTreeSet<Token>,
     told: u64,
     released: u64,
+    kept: u64,
     failures: u64,
     interruptions: BTreeMap<u64, u32>,
     any_value: bool,
@@ -256,15 +246,19 @@ struct Books {
 
 impl Asking<'_> {
     fn run(self, reports: &std::sync::mpsc::Receiver<Report>) -> Result<Summary> {
-        let mut books = Books { any_value: self.study.best()?.is_some(), ..Books::default() };
-        let deadline = self.runner.time.map(|time| Instant::now() + time);
+        let Shared { runner, study, absence, .. } = self.shared;
+        let mut books = Books { any_value: study.best()?.is_some(), ..Books::default() };
+        self.tell_what_was_kept(&mut books)?;
+        let deadline = runner.time.map(|time| Instant::now() + time);
         let nonce = worker_key::nonce();
         let mut asks = 0_u64;
         let mut running = 0;
         let mut failure = None;
         loop {
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            if self.runner.stop.is_requested() {
+            if let Some(reason) = absence.given_up() {
+                books.end.get_or_insert(End::StorageGone(reason));
+            } else if runner.stop.is_requested() {
                 books.end.get_or_insert(End::Stopped);
             } else if over {
                 books.end.get_or_insert(End::TimeOver);
@@ -273,35 +267,33 @@ impl Asking<'_> {
                 if running == 0 {
                     break;
                 }
-            } else if running < self.runner.workers {
+            } else if running < runner.workers {
                 asks += 1;
-                match self.ask(&format!("{}-{nonce}-{asks}", self.runner.worker), &mut books) {
-                    Ok(0) if running == 0 => {
-                        match self.runner.insist(self.watch, || self.study.progress()) {
-                            None => continue,
-                            Some(Ok(progress)) if progress.running == 0 && progress.queued == 0 => {
-                                books.end = Some(End::BudgetSpent);
-                                break;
-                            }
-                            Some(Ok(_)) => {}
-                            Some(Err(error)) => {
-                                failure = Some(error);
-                                continue;
-                            }
+                match self.ask(&format!("{}-{nonce}-{asks}", runner.worker), &mut books) {
+                    Ok(0) if running == 0 => match absence.outlast(|| study.progress(), || {}) {
+                        None => continue,
+                        Some(Ok(progress)) if progress.running == 0 && progress.queued == 0 => {
+                            books.end = Some(End::BudgetSpent);
+                            break;
                         }
-                    }
+                        Some(Ok(_)) => {}
+                        Some(Err(error)) => {
+                            failure = Some(error);
+                            continue;
+                        }
+                    },
                     Ok(begun) => running += begun,
                     Err(error) => failure = Some(error),
                 }
             }
             // With all slots busy only a report can change anything; a free slot looks for trials that others gave back.
-            let mut wait = if running < self.runner.workers { LOOK } else { SHORT_LOOK };
+            let mut wait = if running < runner.workers { LOOK } else { SHORT_LOOK };
             if let Some(deadline) = deadline {
                 wait = wait
                     .min(deadline.saturating_duration_since(Instant::now()))
                     .max(Duration::from_millis(1));
             }
-            let mut report = wait_for(reports, wait, &self.runner.stop);
+            let mut report = wait_for(reports, wait, &runner.stop);
             while let Some(next) = report {
                 running -= 1;
                 self.enter(next, &mut books);
@@ -312,20 +304,36 @@ impl Asking<'_> {
             return Err(error);
         }
         let end = books.end.unwrap_or(End::BudgetSpent);
-        Ok(Summary { end, told: books.told, released: books.released })
+        Ok(Summary { end, told: books.told, released: books.released, kept: books.kept })
+    }
+
+    /// Tells the results that an earlier run could not. One that comes too late is dropped, and its trial is run again.
+    fn tell_what_was_kept(&self, books: &mut Books) -> Result<()> {
+        let Some(kept) = &self.shared.runner.kept else { return Ok(()) };
+        let unreadable = |source| Error::Backend {
+            place: kept.folder().display().to_string(),
+            doing: "reading the results that an earlier run left there",
+            source: Box::new(source),
+        };
+        for result in kept.all().map_err(unreadable)? {
+            let report = self.shared.tell(&result, None);
+            self.enter(report, books);
+        }
+        Ok(())
     }
 
     /// Asks for as many trials as there are slots; how many of them are new.
     fn ask(&self, key: &str, books: &mut Books) -> Result<usize> {
-        let Runner { worker, workers, .. } = self.runner;
-        let asked = self.runner.insist(self.watch, || self.study.ask(worker, key, *workers));
+        let Shared { runner, study, watch, absence, held } = self.shared;
+        let Runner { worker, workers, .. } = runner;
+        let asked = absence.outlast(|| study.ask(worker, key, *workers), || {});
         let mut new = 0;
         for claim in asked.transpose()?.unwrap_or_default() {
             if books.begun.insert(claim.token) {
-                if let Ok(mut held) = self.held.lock() {
+                if let Ok(mut held) = held.lock() {
                     held.insert(claim.token, Held::default());
                 }
-                (self.watch)(Event::Started(claim.clone()));
+                watch(Event::Started(claim.clone()));
                 new += usize::from(self.jobs.send(claim).is_ok());
             }
         }
@@ -359,6 +367,7 @@ impl Asking<'_> {
                     books.end.get_or_insert(End::CannotRun(reason));
                 }
             }
+            Report::Kept => books.kept += 1,
             Report::Gone => {}
             Report::CannotRun(reason) => {
                 books.released += 1;

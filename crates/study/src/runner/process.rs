@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::guardian::Guarded;
+use super::guardian::{self, Guarded};
 
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
@@ -83,6 +83,7 @@ pub fn run(invocation: &Invocation, limits: &Limits<'_>) -> io::Result<Ended> {
         None => [None, None],
         Some([out, err]) => [Some(create(out)?), Some(create(err)?)],
     };
+    guardian::prepare();
     let mut child = spawn(invocation)?;
     let _guarded = group(&child).map(Guarded::new);
     let (sender, receiver) = channel();

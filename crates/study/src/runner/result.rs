@@ -8,10 +8,15 @@
 //! {"value": 0.31, "seconds": 12.5}
 //! ```
 //!
+//! Its other fields are the attributes of the trial, kept with it; where they are too large
+//! ([`LARGEST`](crate::attributes::LARGEST)), a note stands in for them, for the value is worth keeping.
+//!
 //! The last one counts; other lines, and objects without these fields, are passed over. A result that cannot be read,
 //! or that is not finite, is a failure and never passed over: an older line must not stand in for it.
 
 use serde_json::Value as Json;
+
+use crate::attributes::{Attributes, LARGEST};
 
 /// What a command found.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,18 +27,38 @@ pub enum Found {
     Infeasible,
 }
 
+/// A result with what was said beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Said {
+    /// The result.
+    pub found: Found,
+    /// The other fields of its object.
+    pub attributes: Attributes,
+}
+
+impl From<Found> for Said {
+    fn from(found: Found) -> Self {
+        Self { found, attributes: Attributes::default() }
+    }
+}
+
 /// Why there is no result, in words.
 pub type Missing = String;
 
-/// Reads the output of a command, or what it wrote to its result file.
+/// The result in the output of a command, without what was said beside it.
 pub fn parse(text: &str) -> Result<Found, Missing> {
+    read(text).map(|said| said.found)
+}
+
+/// Reads the output of a command, or what it wrote to its result file.
+pub fn read(text: &str) -> Result<Said, Missing> {
     let mut end = text.len();
     // From the last line to the first; an object reaches from its first line to `end` at most.
     while end > 0 {
         let start = text[..end].trim_end_matches(['\n', '\r']).rfind('\n').map_or(0, |at| at + 1);
         let line = text[start..end].trim();
         if let Ok(value) = line.parse::<f64>() {
-            return finite(value);
+            return finite(value).map(Said::from);
         }
         if line.starts_with('{') {
             match object(&text[start..]) {
@@ -56,8 +81,8 @@ pub fn parse(text: &str) -> Result<Found, Missing> {
 }
 
 /// The result in the object at the beginning of a text; `None` if the object is about something else.
-fn object(text: &str) -> Result<Option<Result<Found, Missing>>, serde_json::Error> {
-    let Some(json) =
+fn object(text: &str) -> Result<Option<Result<Said, Missing>>, serde_json::Error> {
+    let Some(mut json) =
         serde_json::Deserializer::from_str(text).into_iter::<Json>().next().transpose()?
     else {
         return Ok(None);
@@ -70,16 +95,31 @@ fn object(text: &str) -> Result<Option<Result<Found, Missing>>, serde_json::Erro
         }
     };
     if infeasible == Some(true) {
-        return Ok(Some(Ok(Found::Infeasible)));
+        return Ok(Some(Ok(Said { found: Found::Infeasible, attributes: others(&mut json) })));
     }
-    Ok(match json.get("value") {
+    let value = json.get("value").cloned();
+    Ok(match value {
         None if infeasible.is_none() => None,
         None => Some(Err("the result has no `value`".to_owned())),
         Some(value) => Some(match value.as_f64() {
-            Some(value) => finite(value),
+            Some(value) => finite(value).map(|found| Said { found, attributes: others(&mut json) }),
             None => Err(format!("`value` is {value}, but must be a finite number")),
         }),
     })
+}
+
+/// The fields of an object that are no result.
+fn others(json: &mut Json) -> Attributes {
+    let Some(fields) = json.as_object_mut() else { return Attributes::default() };
+    let is_result = |name: &str| name == "value" || name == "infeasible";
+    let attributes: Attributes =
+        std::mem::take(fields).into_iter().filter(|(name, _)| !is_result(name)).collect();
+    let size = attributes.size();
+    if size <= LARGEST {
+        return attributes;
+    }
+    let note = format!("{size} bytes of attributes, more than {LARGEST}, were left out");
+    [("wimble:left-out".to_owned(), Json::from(note))].into_iter().collect()
 }
 
 fn finite(value: f64) -> Result<Found, Missing> {
@@ -114,6 +154,21 @@ mod tests {
         }
         assert_eq!(parse("{\"infeasible\": true}"), Ok(Found::Infeasible));
         assert_eq!(parse("{\"value\": null, \"infeasible\": true}"), Ok(Found::Infeasible));
+    }
+
+    #[test]
+    fn other_fields_are_attributes_and_a_note_stands_in_for_what_is_too_large() {
+        let said =
+            read("{\"value\": 1, \"epochs\": 12, \"curve\": [1, 0.5], \"infeasible\": false}")
+                .unwrap();
+        let names: Vec<&str> = said.attributes.iter().map(|(name, _)| name).collect();
+        assert_eq!((said.found, names), (Found::Value(1.0), vec!["curve", "epochs"]));
+        assert!(read("0.5").unwrap().attributes.is_empty());
+        let long = format!("{{\"value\": 2, \"log\": \"{}\"}}", "x".repeat(LARGEST));
+        let said = read(&long).unwrap();
+        assert_eq!(said.found, Found::Value(2.0));
+        let note = said.attributes.get("wimble:left-out").unwrap().to_string();
+        assert!(note.contains("16394 bytes"), "{note}");
     }
 
     #[test]

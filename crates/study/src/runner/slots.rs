@@ -6,9 +6,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::absence::Absence;
+use super::kept_results::KeptResult;
 use super::process::Urgency;
 use super::{Event, Runner, Verdict};
-use crate::error::Result;
 use crate::store::Refused;
 use crate::study::Study;
 use crate::trial::{Claim, Outcome, Token};
@@ -33,18 +34,85 @@ pub(super) struct Held {
 pub(super) enum Report {
     Told(Outcome),
     Released(u64),
+    /// The result waits in a file for the next run.
+    Kept,
     /// The trial is somebody else's, or could not be given back.
     Gone,
     CannotRun(String),
 }
 
-/// One command at a time.
-#[derive(Clone, Copy)]
-pub(super) struct Slot<'r> {
+/// What the threads of a run share.
+pub(super) struct Shared<'r> {
     pub runner: &'r Runner,
     pub study: &'r Study,
     pub watch: &'r (dyn Fn(Event) + Sync),
-    pub held: &'r Mutex<BTreeMap<Token, Held>>,
+    pub absence: Absence<'r>,
+    pub held: Mutex<BTreeMap<Token, Held>>,
+}
+
+impl Shared<'_> {
+    /// Tells a result. While it waits for the storage it is kept in a file.
+    pub fn tell(&self, result: &KeptResult, took: Option<Duration>) -> Report {
+        let KeptResult { token, outcome, attributes } = result;
+        let key = format!("tell-{token}");
+        let mut in_file = false;
+        let keep = || {
+            let kept = self.runner.kept.as_ref().map(|kept| kept.keep(result));
+            in_file = matches!(kept, Some(Ok(())));
+            let trouble = match kept {
+                Some(done) => done.err().map(|error| error.to_string()),
+                None => Some("there is no folder for it".to_owned()),
+            };
+            (self.watch)(Event::Kept { trial: token.trial, outcome: outcome.clone(), trouble });
+        };
+        let tell = || self.study.tell_with(*token, outcome, attributes, &key);
+        let told = self.absence.outlast(tell, keep);
+        let Some(told) = told else {
+            if in_file {
+                return Report::Kept;
+            }
+            let reason = format!("the storage did not answer in time; its result was {outcome}");
+            (self.watch)(Event::Dropped { trial: token.trial, reason });
+            return Report::Gone;
+        };
+        if let Some(kept) = &self.runner.kept {
+            // At worst the next run tells it again, which is acknowledged again.
+            let _ = kept.forget(*token);
+        }
+        match told {
+            Ok(()) => {
+                (self.watch)(Event::Told { trial: token.trial, outcome: outcome.clone(), took });
+                Report::Told(outcome.clone())
+            }
+            Err(error) => {
+                let reason = format!("its result, {outcome}, came too late: {error}");
+                (self.watch)(Event::Dropped { trial: token.trial, reason });
+                Report::Gone
+            }
+        }
+    }
+
+    /// Gives a trial back to the queue.
+    fn release(&self, claim: &Claim) -> Report {
+        let trial = claim.trial;
+        let reason = match self.absence.outlast(|| self.study.release(claim.token), || {}) {
+            Some(Ok(())) => {
+                (self.watch)(Event::Released { trial });
+                return Report::Released(trial);
+            }
+            Some(Err(error)) => error.to_string(),
+            None => "the storage did not answer; the trial is run again when its lease is over"
+                .to_owned(),
+        };
+        (self.watch)(Event::Dropped { trial, reason });
+        Report::Gone
+    }
+}
+
+/// One command at a time.
+#[derive(Clone, Copy)]
+pub(super) struct Slot<'r> {
+    pub shared: &'r Shared<'r>,
     pub number: usize,
 }
 
@@ -56,7 +124,7 @@ impl Slot<'_> {
             let job = jobs.lock().ok().and_then(|jobs| jobs.recv().ok());
             let Some(claim) = job else { return };
             let report = self.evaluate(&claim);
-            if let Ok(mut held) = self.held.lock() {
+            if let Ok(mut held) = self.shared.held.lock() {
                 held.remove(&claim.token);
             }
             if reports.send(report).is_err() {
@@ -66,93 +134,46 @@ impl Slot<'_> {
     }
 
     fn evaluate(&self, claim: &Claim) -> Report {
+        let Shared { runner, watch, held, .. } = self.shared;
         let trial = claim.trial;
-        let held = self
-            .held
-            .lock()
-            .ok()
-            .and_then(|held| held.get(&claim.token).cloned())
-            .unwrap_or_default();
+        let held =
+            held.lock().ok().and_then(|held| held.get(&claim.token).cloned()).unwrap_or_default();
         let urgency = || {
             if held.is_lost.load(Ordering::SeqCst) {
-                Urgency::Ask.max(self.runner.stop.urgency())
+                Urgency::Ask.max(runner.stop.urgency())
             } else {
-                self.runner.stop.urgency()
+                runner.stop.urgency()
             }
         };
-        let retried =
-            |reason: &str| (self.watch)(Event::Retried { trial, reason: reason.to_owned() });
+        let retried = |reason: &str| watch(Event::Retried { trial, reason: reason.to_owned() });
         let began = Instant::now();
-        let verdict = self.runner.evaluator.evaluate(claim, self.number, &urgency, &retried);
+        let verdict = runner.evaluator.evaluate(claim, self.number, &urgency, &retried);
         if let Some(reason) = held.lost.lock().ok().and_then(|lost| lost.clone()) {
-            (self.watch)(Event::Dropped { trial, reason });
+            watch(Event::Dropped { trial, reason });
             return Report::Gone;
         }
-        if self.runner.stop.urgency() == Urgency::Kill {
+        if runner.stop.urgency() == Urgency::Kill {
             return Report::Gone;
         }
         match verdict {
-            Verdict::Outcome(outcome) => {
-                let key = format!("tell-{}", claim.token);
-                self.write(
-                    trial,
-                    || self.study.tell(claim.token, &outcome, &key),
-                    || {
-                        (self.watch)(Event::Told {
-                            trial,
-                            outcome: outcome.clone(),
-                            took: began.elapsed(),
-                        });
-                        Report::Told(outcome.clone())
-                    },
-                )
+            Verdict::Result { outcome, attributes } => {
+                let result = KeptResult { token: claim.token, outcome, attributes };
+                self.shared.tell(&result, Some(began.elapsed()))
             }
-            Verdict::Interrupted => self.release(claim),
+            Verdict::Interrupted => self.shared.release(claim),
             Verdict::CannotRun(reason) => {
                 // What cannot be run must be known even if the trial could not be given back.
-                self.release(claim);
+                self.shared.release(claim);
                 Report::CannotRun(reason)
             }
         }
-    }
-
-    fn release(&self, claim: &Claim) -> Report {
-        let trial = claim.trial;
-        self.write(
-            trial,
-            || self.study.release(claim.token),
-            || {
-                (self.watch)(Event::Released { trial });
-                Report::Released(trial)
-            },
-        )
-    }
-
-    /// Writes to the study; what is refused is no longer ours.
-    fn write(
-        &self,
-        trial: u64,
-        call: impl FnMut() -> Result<()>,
-        done: impl FnOnce() -> Report,
-    ) -> Report {
-        let reason = match self.runner.insist(self.watch, call) {
-            Some(Ok(())) => return done(),
-            Some(Err(error)) => error.to_string(),
-            None => "the storage did not answer in time".to_owned(),
-        };
-        (self.watch)(Event::Dropped { trial, reason });
-        Report::Gone
     }
 }
 
 /// Renews the leases of all trials in hand until `rest` is dropped. A trial that is refused is marked as lost, which ends
 /// its command.
-pub(super) fn beat(
-    study: &Study,
-    held: &Mutex<BTreeMap<Token, Held>>,
-    watch: &(dyn Fn(Event) + Sync),
-    rest: &Receiver<()>,
-) {
+pub(super) fn beat(shared: &Shared<'_>, rest: &Receiver<()>) {
+    let Shared { study, absence, held, .. } = shared;
     let pause = (study.settings().lease / BEATS).clamp(SHORTEST_BEAT, LONGEST_BEAT);
     while rest.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let trials: BTreeMap<Token, Held> = match held.lock() {
@@ -163,18 +184,15 @@ pub(super) fn beat(
             continue;
         }
         let tokens: Vec<Token> = trials.keys().copied().collect();
-        match study.heartbeats(&tokens) {
-            Ok(refused) => {
-                for Refused { token, error } in refused {
-                    let Some(held) = trials.get(&token) else { continue };
-                    if let Ok(mut lost) = held.lost.lock() {
-                        *lost = Some(error.to_string());
-                    }
-                    held.is_lost.store(true, Ordering::SeqCst);
-                }
+        let answer = study.heartbeats(&tokens);
+        // The next beat may find the storage again; until then a lease lasts as long as it lasts.
+        absence.hear(answer.as_ref().err());
+        for Refused { token, error } in answer.unwrap_or_default() {
+            let Some(held) = trials.get(&token) else { continue };
+            if let Ok(mut lost) = held.lost.lock() {
+                *lost = Some(error.to_string());
             }
-            // The next beat may find the storage again; until then a lease lasts as long as it lasts.
-            Err(error) => watch(Event::StorageAway { reason: error.to_string() }),
+            held.is_lost.store(true, Ordering::SeqCst);
         }
     }
 }

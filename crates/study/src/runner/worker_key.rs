@@ -24,15 +24,13 @@ impl WorkerKey {
     /// of the same name.
     pub fn take(locks: &Path, storage: &str, study: &str) -> io::Result<Self> {
         fs::create_dir_all(locks)?;
-        let mut hasher = std::hash::DefaultHasher::new();
-        (storage, study).hash(&mut hasher);
-        let place = hasher.finish();
+        let place = place(storage, study);
         for number in 0..MOST {
             let file = File::options()
                 .create(true)
                 .truncate(false)
                 .write(true)
-                .open(locks.join(format!("{place:016x}-{number}.lock")))?;
+                .open(locks.join(format!("{place}-{number}.lock")))?;
             match file.try_lock() {
                 Ok(()) => {
                     return Ok(Self { key: format!("{}-{number}", machine()), _lock: Some(file) });
@@ -53,6 +51,16 @@ impl WorkerKey {
     pub fn as_str(&self) -> &str {
         &self.key
     }
+}
+
+/// A study of a storage in a word that is the same in every version of this program (FNV-1a).
+pub(super) fn place(storage: &str, study: &str) -> String {
+    // No text has the byte in between.
+    let bytes = storage.bytes().chain([0xff]).chain(study.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
 }
 
 /// The machine, in a word: its name, and a few letters for machines of the same name.

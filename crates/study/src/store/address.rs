@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Store;
 use super::memory::Memory;
@@ -44,6 +45,14 @@ impl Address {
             Self::Sqlite(path) => Arc::new(Sqlite::at(path)?),
             Self::Postgres(url) => Arc::new(Postgres::at(url)?),
         })
+    }
+
+    /// The same for a caller that waits by itself for a server that goes away: its calls fail soon.
+    pub fn open_impatient(&self) -> Result<Arc<dyn Store>> {
+        match self {
+            Self::Postgres(url) => Ok(Arc::new(Postgres::at(url)?.patience(Duration::ZERO))),
+            Self::Memory | Self::Sqlite(_) => self.open(),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::rules::{Answer, Head, Reads, Rows, Rules};
 use super::{Ask, Filter, OutcomeKind, Proposal, Refused, Reply, Stage, Store};
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
@@ -108,8 +109,15 @@ impl Store for Memory {
         self.write(study, |rules| rules.heartbeats(tokens))
     }
 
-    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
-        self.write(study, |rules| rules.tell(token, outcome, key))
+    fn tell_with(
+        &self,
+        study: &str,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        key: &str,
+    ) -> Result<()> {
+        self.write(study, |rules| rules.tell(token, outcome, attributes, key))
     }
 
     fn release(&self, study: &str, token: Token) -> Result<()> {

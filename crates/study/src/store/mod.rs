@@ -19,7 +19,7 @@
 //! holders.
 //!
 //! **Keys.** A repeated ask with the same client key gives the claims of the first time and changes nothing; a
-//! repeated tell with the same key, token and outcome is acknowledged again. A key used for something else is
+//! repeated tell with the same key, token, outcome and attributes is acknowledged again. A key used for something else is
 //! refused. An ask that gave nothing leaves no trace. The answer to an ask is kept until all of its trials have been
 //! finished for a day ([`ANSWERS_KEPT`]), and is forgotten by a later ask; its key then counts as new. `wanted` is how many trials the worker wants to hold: those
 //! that it runs already come first, under the token that they have, so that a restarted worker finds its own again. A
@@ -62,6 +62,7 @@ use std::time::Duration;
 use wimble::space::Configuration;
 
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::counts::Counts;
 use crate::diagnosis::{Condition, Diagnosis};
 use crate::error::{Error, Result};
@@ -186,7 +187,19 @@ pub trait Store: Send + Sync {
     }
 
     /// Finishes a trial.
-    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()>;
+    fn tell_with(
+        &self,
+        study: &str,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        key: &str,
+    ) -> Result<()>;
+
+    /// Finishes a trial that says nothing beside its outcome.
+    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
+        self.tell_with(study, token, outcome, &Attributes::default(), key)
+    }
 
     /// Gives a trial back to the queue.
     fn release(&self, study: &str, token: Token) -> Result<()>;

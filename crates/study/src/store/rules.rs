@@ -12,6 +12,7 @@ use wimble::space::Configuration;
 
 use super::{ANSWERS_KEPT, Ask, Proposal, Refused, Reply};
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
@@ -127,7 +128,8 @@ impl<'a, R: Rows> Rules<'a, R> {
             let state = if trial.lost > rules.head.retries {
                 let reason = format!("its worker was lost {} times", trial.lost);
                 let outcome = Outcome::Failed(reason.into());
-                State::Finished(Finish { outcome, at: now, lease, key: None })
+                let attributes = Attributes::default();
+                State::Finished(Finish { outcome, attributes, at: now, lease, key: None })
             } else {
                 State::Queued(Some(Ended::RanOut))
             };
@@ -256,8 +258,15 @@ impl<'a, R: Rows> Rules<'a, R> {
         Ok(refused)
     }
 
-    pub fn tell(&mut self, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
+    pub fn tell(
+        &mut self,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        key: &str,
+    ) -> Result<()> {
         check_name(self.study, "client key", key)?;
+        attributes.check(self.study)?;
         let outcome = storable(self.study, token.trial, outcome)?;
         if let Some(Trial { state: State::Finished(finish), .. }) = self.rows.trial(token.trial)?
             && finish.lease.fence == token.fence
@@ -268,7 +277,7 @@ impl<'a, R: Rows> Rules<'a, R> {
                 let outcome = finish.outcome.to_string();
                 return Err(Error::AlreadyTold { study, trial, outcome });
             }
-            if finish.outcome != outcome {
+            if finish.outcome != outcome || finish.attributes != *attributes {
                 let before = format!("to tell trial {trial} the outcome {}", finish.outcome);
                 return Err(self.key_reused(key, before));
             }
@@ -277,7 +286,8 @@ impl<'a, R: Rows> Rules<'a, R> {
         let mut trial = self.held(token)?;
         if let State::Running(lease) = trial.state.clone() {
             let key = Some(key.to_owned());
-            let finish = Finish { outcome, at: self.now, lease, key };
+            let attributes = attributes.clone();
+            let finish = Finish { outcome, attributes, at: self.now, lease, key };
             self.change(&mut trial, State::Finished(finish))?;
         }
         self.rows.save_head(&self.head)
@@ -349,7 +359,9 @@ impl<'a, R: Rows> Rules<'a, R> {
         // What was put into the queue may have an outcome by now.
         let same = trial.configuration == addition.configuration
             && trial.origin == addition.origin()
-            && (outcome.is_none() || trial.outcome() == outcome);
+            && (outcome.is_none()
+                || (trial.outcome() == outcome
+                    && trial.attributes() == Some(&addition.attributes)));
         if same {
             return Ok(());
         }
@@ -371,7 +383,7 @@ impl<'a, R: Rows> Rules<'a, R> {
             since: addition.started.unwrap_or(at),
             due: at,
         };
-        Finish { outcome, at, lease, key: None }
+        Finish { outcome, attributes: addition.attributes.clone(), at, lease, key: None }
     }
 
     /// A worker's hold under a new token.
@@ -484,6 +496,7 @@ pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()>
         if let Some(worker) = &addition.worker {
             check_name(study, "worker of an addition", worker)?;
         }
+        addition.attributes.check(study)?;
     }
     Ok(())
 }

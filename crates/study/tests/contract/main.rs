@@ -83,6 +83,7 @@ on_every_back_end! {
     reports:
         counts_and_best_follow_every_change,
         one_trial_is_found_by_its_number,
+        attributes_are_kept_with_the_outcome_and_never_change,
         a_diagnosis_shows_who_holds_what,
         long_texts_are_cut;
     claims:

@@ -1,6 +1,8 @@
 //! Reports: counts, the best, one trial, the condition of it all.
 
 use super::*;
+use wimble_study::Attributes;
+use wimble_study::attributes::LARGEST;
 
 pub fn counts_and_best_follow_every_change(place: &Place) {
     for direction in [Direction::Minimise, Direction::Maximise] {
@@ -49,6 +51,40 @@ pub fn one_trial_is_found_by_its_number(place: &Place) {
         let error = message(study.trial(missing));
         assert!(error.contains(&format!("has no trial {missing}: it has 1")), "{error}");
     }
+}
+
+pub fn attributes_are_kept_with_the_outcome_and_never_change(place: &Place) {
+    let study = open(place, settings());
+    let claims = study.ask("w", "k", 3).unwrap();
+    let attributes =
+        |json: serde_json::Value| -> Attributes { serde_json::from_value(json).unwrap() };
+    let rich = attributes(serde_json::json!({
+        "": null, "accuracy": 0.1 + 0.2, "note": "nul \0, é, \u{fffd}", "steps": [1, -2, u64::MAX], "deep": { "a": {} }
+    }));
+    for _ in 0..2 {
+        study.tell_with(claims[0].token, &Outcome::Value(1.0), &rich, "t").unwrap();
+    }
+    study.tell_with(claims[1].token, &Outcome::Failed("why".into()), &rich, "t").unwrap();
+    study.tell(claims[2].token, &Outcome::Infeasible, "t").unwrap();
+    let told = |trial| study.trial(trial).unwrap().attributes().cloned().unwrap();
+    assert_eq!((told(0), told(1), told(2)), (rich.clone(), rich.clone(), Attributes::default()));
+    assert_eq!(study.best_trials(1).unwrap()[0].attributes(), Some(&rich));
+    let other = attributes(serde_json::json!({ "accuracy": 0.5 }));
+    let error = message(study.tell_with(claims[0].token, &Outcome::Value(1.0), &other, "t"));
+    assert!(error.contains("was used before"), "{error}");
+    let large = attributes(serde_json::json!({ "log": "x".repeat(LARGEST) }));
+    let claim = one(&study, "w", "k2");
+    let error = message(study.tell_with(claim.token, &Outcome::Value(1.0), &large, "t"));
+    assert!(error.contains("bytes of JSON, but must be 16384 at most"), "{error}");
+    assert!(matches!(state(&study, claim.trial), State::Running(_)));
+    let added = |attributes: &Attributes| Addition {
+        attributes: attributes.clone(),
+        ..Addition::finished("a", claim.configuration.clone(), Outcome::Value(2.0))
+    };
+    let ids = study.add(&[added(&rich)]).unwrap();
+    assert_eq!((study.add(&[added(&rich)]).unwrap(), told(ids[0])), (ids.clone(), rich));
+    assert!(message(study.add(&[added(&other)])).contains("was used before"));
+    assert!(message(study.add(&[added(&large)])).contains("16384 at most"));
 }
 
 pub fn a_diagnosis_shows_who_holds_what(place: &Place) {

@@ -8,7 +8,8 @@ use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 1] = [r#"
+const STEPS: [&str; 2] = [
+    r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
         name TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -76,7 +77,10 @@ const STEPS: [&str; 1] = [r#"
         PRIMARY KEY (study, add_key)
     );
     CREATE TABLE deleted_studies (name TEXT COLLATE "C" PRIMARY KEY, fence BIGINT NOT NULL);
-"#];
+"#,
+    // A JSON object, where there are any.
+    "ALTER TABLE trials ADD COLUMN attributes TEXT;",
+];
 
 /// The last version known.
 const KNOWN: i64 = STEPS.len() as i64;

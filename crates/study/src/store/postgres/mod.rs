@@ -16,7 +16,7 @@
 //! Leases are measured by the server's clock: those of the workers' machines may differ.
 //!
 //! # Failure
-//! A connection that is lost is made again, for up to a minute, and the call is made again with its keys; only
+//! A connection that is lost is made again, for up to a minute unless said ([`Postgres::patience`]), and the call is made again with its keys; only
 //! [`Store::release`] and [`Store::delete`] are not, once their commit was sent, for they are no longer the same when
 //! done twice. The server ends the transaction of a worker that stopped in the middle of it after half a minute.
 //!
@@ -37,6 +37,7 @@ use self::rows::Table;
 use super::rules::{Reads, Rules, check_additions, check_ask, storable};
 use super::{Ask, Filter, Proposal, Refused, Reply, Store};
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
@@ -44,7 +45,7 @@ use crate::error::{Error, Result};
 use crate::settings::{Record, check_name};
 use crate::trial::{Change, Outcome, Token, Trial};
 
-/// How long to wait for a server that is away.
+/// How long to wait for a server that is away, unless said.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -59,6 +60,7 @@ const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'wimble', '')";
 pub struct Postgres {
     clock: Option<Box<dyn Clock>>,
     target: Target,
+    patience: Duration,
     link: Mutex<Option<Link>>,
 }
 
@@ -84,15 +86,24 @@ impl Postgres {
     }
 
     fn with(address: &str, clock: Option<Box<dyn Clock>>) -> Result<Self> {
-        let store = Self { clock, target: Target::parse(address)?, link: Mutex::new(None) };
+        let (target, link) = (Target::parse(address)?, Mutex::new(None));
+        let store = Self { clock, target, patience: PATIENCE, link };
         let mut slot = store.lock()?;
-        *slot = Some(patiently(&store.target.place, Broken::is_full_or_starting, || {
+        *slot = Some(store.patiently(Broken::is_full_or_starting, || {
             let mut link = Link::connect(&store.target)?;
             migrations::migrate(&mut link, &store.target)?;
             Ok(link)
         })?);
         drop(slot);
         Ok(store)
+    }
+
+    /// Waits so long for a server that goes away. However short, a call is made twice: the first time may only find out
+    /// that a connection was lost long ago.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Option<Link>>> {
@@ -118,7 +129,7 @@ impl Postgres {
         let may_retry = |broken: &Broken| {
             broken.is_passing() && (again == Again::Harmless || !broken.was_committing())
         };
-        patiently(&self.target.place, may_retry, || {
+        self.patiently(may_retry, || {
             let link = match &mut *slot {
                 Some(link) if !link.is_closed() => link,
                 slot => {
@@ -137,6 +148,28 @@ impl Postgres {
             }
             result
         })
+    }
+
+    /// Tries again for as long as what stopped the work may pass.
+    fn patiently<T>(
+        &self,
+        may_retry: impl Fn(&Broken) -> bool,
+        mut work: impl FnMut() -> Result<T, Broken>,
+    ) -> Result<T> {
+        let start = Instant::now();
+        let mut tried = false;
+        loop {
+            match work() {
+                Ok(done) => return Ok(done),
+                Err(broken)
+                    if may_retry(&broken) && (!tried || start.elapsed() < self.patience) =>
+                {
+                    tried = true;
+                    sleep(PAUSE);
+                }
+                Err(broken) => return Err(broken.into_error(&self.target.place, start.elapsed())),
+            }
+        }
     }
 
     /// A call of the rules, acknowledged once it is on the server's disk. What it acknowledges may have been written
@@ -213,22 +246,6 @@ fn check_known(study: &str) -> Result<()> {
         return Err(Error::UnknownStudy { study: study.to_owned() });
     }
     Ok(())
-}
-
-/// Tries again for as long as what stopped the work may pass.
-fn patiently<T>(
-    place: &str,
-    may_retry: impl Fn(&Broken) -> bool,
-    mut work: impl FnMut() -> Result<T, Broken>,
-) -> Result<T> {
-    let start = Instant::now();
-    loop {
-        match work() {
-            Ok(done) => return Ok(done),
-            Err(broken) if may_retry(&broken) && start.elapsed() < PATIENCE => sleep(PAUSE),
-            Err(broken) => return Err(broken.into_error(place, start.elapsed())),
-        }
-    }
 }
 
 impl Store for Postgres {
@@ -320,17 +337,26 @@ impl Store for Postgres {
         self.transact(study, Again::Harmless, reads, |_| false, |rules| rules.heartbeats(tokens))
     }
 
-    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
+    fn tell_with(
+        &self,
+        study: &str,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        key: &str,
+    ) -> Result<()> {
         check_name(study, "client key", key)?;
         check_known(study)?;
+        attributes.check(study)?;
         let outcome = &storable(study, token.trial, outcome)?;
         let now = self.now();
-        if self.work(Again::Harmless, |link| plain::tell(link, study, token, outcome, key, now))? {
+        let told = (outcome, attributes);
+        if self.work(Again::Harmless, |link| plain::tell(link, study, token, told, key, now))? {
             return Ok(());
         }
         let tokens = [token];
         self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| {
-            rules.tell(token, outcome, key)
+            rules.tell(token, outcome, attributes, key)
         })
     }
 

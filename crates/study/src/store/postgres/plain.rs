@@ -16,6 +16,7 @@ use tokio_postgres::Row;
 use super::link::{Broken, Command, Link};
 use super::rows::{BEGIN, LOCK, SOON, bounded};
 use super::{COMMIT, FLUSH};
+use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::store::{ANSWERS_KEPT, Ask, Reply};
@@ -89,7 +90,7 @@ const TELL: &str = "\
     )
     UPDATE trials SET stage = 'finished', sequence = head.sequence, outcome = $5::text, value = $6::float8,
         score = CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END, message = $7, output = $8, finished = now,
-        tell_key = $9
+        tell_key = $9, attributes = $10
     FROM head
     WHERE trials.study = head.study AND trials.id = $3::bigint
     RETURNING trials.id";
@@ -165,7 +166,7 @@ pub(super) fn tell(
     link: &mut Link,
     study: &str,
     token: Token,
-    outcome: &Outcome,
+    (outcome, attributes): (&Outcome, &Attributes),
     key: &str,
     clock: Option<Timestamp>,
 ) -> Result<bool, Broken> {
@@ -183,7 +184,8 @@ pub(super) fn tell(
         .with(value)
         .with(failure.map(|failure| failure.reason.clone()))
         .with(failure.map(|failure| failure.output.clone()))
-        .with(key.to_owned());
+        .with(key.to_owned())
+        .with(attributes.to_json());
     Ok(!locked(link, study, command)?.is_empty())
 }
 

@@ -12,6 +12,7 @@ use wimble::session::Direction;
 
 use super::FLUSH;
 use super::link::{Broken, Command, Link};
+use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ macro_rules! trials {
     ($clauses:literal) => {
         concat!(
             "SELECT id, configuration, stage, lost, sequence, proposed, ended, worker, fence, since, due, outcome, ",
-            "value, message, output, finished, tell_key, origin FROM trials ",
+            "value, message, output, finished, tell_key, origin, attributes FROM trials ",
             "WHERE study = (SELECT id FROM studies WHERE name = $1) AND ",
             $clauses
         )
@@ -379,6 +380,7 @@ impl<'l> Table<'l> {
                         "infeasible" => Outcome::Infeasible,
                         word => return Err(unknown("outcome", word)),
                     },
+                    attributes: Attributes::from_json(row.try_get("attributes")?)?,
                     at: Timestamp(row.try_get("finished")?),
                     lease: lease()?,
                     key: row.try_get("tell_key")?,
@@ -483,7 +485,8 @@ impl<'l> Table<'l> {
             .with(broken.map(|failure| failure.reason.clone()))
             .with(broken.map(|failure| failure.output.clone()))
             .with(finish.map(|finish| finish.at.0))
-            .with(finish.and_then(|finish| finish.key.clone())))
+            .with(finish.and_then(|finish| finish.key.clone()))
+            .with(finish.and_then(|finish| finish.attributes.to_json())))
     }
 
     /// Trials change: what was fetched of them holds no longer.
@@ -625,8 +628,8 @@ impl Rows for Table<'_> {
     fn insert(&mut self, trial: &Trial) -> Result<()> {
         let command = self.trial_command(
             "INSERT INTO trials (study, id, configuration, origin, stage, lost, sequence, proposed, ended, worker, \
-             fence, since, due, outcome, value, score, message, output, finished, tell_key) VALUES ($1, $2, $3, $4, \
-             $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+             fence, since, due, outcome, value, score, message, output, finished, tell_key, attributes) VALUES ($1, $2, $3, $4, \
+             $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
             trial,
         )?;
         self.changed();
@@ -638,7 +641,7 @@ impl Rows for Table<'_> {
         let command = self.trial_command(
             "UPDATE trials SET configuration = $3, origin = $4, stage = $5, lost = $6, sequence = $7, proposed = $8, \
              ended = $9, worker = $10, fence = $11, since = $12, due = $13, outcome = $14, value = $15, score = $16, \
-             message = $17, output = $18, finished = $19, tell_key = $20 WHERE study = $1 AND id = $2",
+             message = $17, output = $18, finished = $19, tell_key = $20, attributes = $21 WHERE study = $1 AND id = $2",
             trial,
         )?;
         self.changed();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use wimble::prelude::*;
 
 use super::Sqlite;
+use crate::attributes::Attributes;
 use crate::settings::{Record, Settings};
 use crate::store::memory::Memory;
 use crate::store::{Ask, Proposal, Reply, Store};
@@ -41,7 +42,8 @@ fn fill_sqlite(store: &Sqlite, settings: &Settings, trials: usize) {
             let ask = Ask { worker: "filler", key: &key, wanted: CHUNK };
             let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
             for claim in claims {
-                rules.tell(claim.token, &Outcome::Value(claim.trial as f64), "t")?;
+                let value = Outcome::Value(claim.trial as f64);
+                rules.tell(claim.token, &value, &Attributes::default(), "t")?;
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -99,6 +99,10 @@ const STEPS: [&str; 2] = [
         PRIMARY KEY (study, add_key)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE deleted_studies (name TEXT PRIMARY KEY, fence INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+",
+    // A JSON object, where there are any.
+    "
+    ALTER TABLE trials ADD COLUMN attributes TEXT;
 ",
 ];
 

@@ -35,6 +35,7 @@ use self::rows::Table;
 use super::rules::{Reads, Rules};
 use super::{Ask, Filter, Proposal, Refused, Reply, Store};
 use crate::addition::Addition;
+use crate::attributes::Attributes;
 use crate::clock::{Clock, SystemClock};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
@@ -289,8 +290,15 @@ impl Store for Sqlite {
         self.write_soon(study, |rules| rules.heartbeats(tokens))
     }
 
-    fn tell(&self, study: &str, token: Token, outcome: &Outcome, key: &str) -> Result<()> {
-        self.write(study, |rules| rules.tell(token, outcome, key))
+    fn tell_with(
+        &self,
+        study: &str,
+        token: Token,
+        outcome: &Outcome,
+        attributes: &Attributes,
+        key: &str,
+    ) -> Result<()> {
+        self.write(study, |rules| rules.tell(token, outcome, attributes, key))
     }
 
     fn release(&self, study: &str, token: Token) -> Result<()> {

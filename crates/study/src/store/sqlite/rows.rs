@@ -10,6 +10,7 @@ use wimble::seed::Seed;
 use wimble::session::Direction;
 
 use super::failure;
+use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
@@ -19,7 +20,7 @@ use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::{Ended, Failure, Finish, Lease, Origin, Outcome, State, Trial};
 
 const TRIAL: &str = "SELECT id, configuration, stage, lost, sequence, proposed, ended, worker, fence, since, due, \
-                     outcome, value, message, output, finished, tell_key, origin FROM trials";
+                     outcome, value, message, output, finished, tell_key, origin, attributes FROM trials";
 
 /// The rows of one study.
 pub(super) struct Table<'c> {
@@ -241,6 +242,7 @@ impl<'c> Table<'c> {
                     ":output": broken.map(|failure| &failure.output),
                     ":origin": origin_text(trial.origin),
                     ":finished": finish.map(|finish| finish.at.0),
+                    ":attributes": finish.and_then(|finish| finish.attributes.to_json()),
                     ":tell_key": finish.and_then(|finish| finish.key.as_ref()),
                 })
             })
@@ -285,8 +287,12 @@ impl<'c> Table<'c> {
                         word => return Err(unknown("outcome", word.to_owned())),
                     };
                     let at = Timestamp(row.get("finished")?);
+                    let attributes: Option<String> = row.get("attributes")?;
+                    let attributes = Attributes::from_json(attributes.as_deref())
+                        .map_err(|error| unknown("attributes", error.to_string()))?;
                     State::Finished(Finish {
                         outcome,
+                        attributes,
                         at,
                         lease: lease()?,
                         key: row.get("tell_key")?,
@@ -428,9 +434,9 @@ impl Rows for Table<'_> {
     fn insert(&mut self, trial: &Trial) -> Result<()> {
         self.write(
             "INSERT INTO trials (study, id, configuration, stage, lost, sequence, proposed, ended, worker, fence, \
-             since, due, outcome, value, score, message, output, finished, tell_key, origin) VALUES (:study, :id, \
+             since, due, outcome, value, score, message, output, finished, tell_key, origin, attributes) VALUES (:study, :id, \
              :configuration, :stage, :lost, :sequence, :proposed, :ended, :worker, :fence, :since, :due, :outcome, \
-             :value, :score, :message, :output, :finished, :tell_key, :origin)",
+             :value, :score, :message, :output, :finished, :tell_key, :origin, :attributes)",
             trial,
         )
     }
@@ -440,7 +446,7 @@ impl Rows for Table<'_> {
             "UPDATE trials SET configuration = :configuration, stage = :stage, lost = :lost, sequence = :sequence, \
              proposed = :proposed, ended = :ended, worker = :worker, fence = :fence, since = :since, due = :due, \
              outcome = :outcome, value = :value, score = :score, message = :message, output = :output, \
-             finished = :finished, tell_key = :tell_key, origin = :origin \
+             finished = :finished, tell_key = :tell_key, origin = :origin, attributes = :attributes \
              WHERE study = :study AND id = :id",
             trial,
         )

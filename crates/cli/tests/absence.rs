@@ -1,0 +1,183 @@
+//! A storage that goes away in the middle of a run: a real server that is stopped while real commands run.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "../../study/tests/server/mod.rs"]
+mod server;
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value as Json;
+use server::Server;
+
+/// A folder with a study whose commands log their trials, and a server of its own. `None` where there is none.
+struct Desk {
+    folder: tempfile::TempDir,
+    server: Server,
+}
+
+impl Desk {
+    fn new(skipped: &str, trials: u32, seconds: f64) -> Option<Self> {
+        server::schema(skipped)?;
+        let folder = tempfile::tempdir().unwrap();
+        let script = format!("echo \"$WIMBLE_TRIAL\" >> began; sleep {seconds}; echo \"$1\"");
+        let study = format!(
+            "name = \"s\"\nmethod = \"sobol\"\ntrials = {trials}\nworkers = 3\n\
+             command = [\"sh\", \"-c\", {}, \"sh\", \"{{x}}\"]\n\
+             [space]\nx = {{ type = \"real\", low = 0, high = 1 }}\n",
+            serde_json::to_string(&script).unwrap()
+        );
+        std::fs::write(folder.path().join("study.toml"), study).unwrap();
+        Some(Self { folder, server: Server::start() })
+    }
+
+    fn wimble(&self, arguments: &[&str]) -> Child {
+        let said = std::fs::File::create(self.path("said")).unwrap();
+        Command::new(env!("CARGO_BIN_EXE_wimble"))
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_STATE_HOME", self.folder.path())
+            .env("WIMBLE_STORAGE", &self.server.address)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(said)
+            .spawn()
+            .unwrap()
+    }
+
+    fn end(&self, child: Child) -> (Output, String) {
+        (child.wait_with_output().unwrap(), self.read("said"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// The results that wait in files.
+    fn kept(&self) -> usize {
+        let folders = std::fs::read_dir(self.path("wimble/unsent"));
+        let files = |folder: PathBuf| std::fs::read_dir(folder).map_or(0, Iterator::count);
+        folders.map_or(0, |folders| folders.map(|folder| files(folder.unwrap().path())).sum())
+    }
+
+    /// All trials are there, each with the value of its own command.
+    fn check(&self, trials: usize) {
+        let (output, said) = self.end(self.wimble(&["trials", "--json"]));
+        assert!(output.status.success(), "{said}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let rows: Vec<Json> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(rows.len(), trials);
+        for row in &rows {
+            assert_eq!((&row["state"], &row["value"]), (&"complete".into(), &row["params"]["x"]));
+        }
+        assert!(!self.path("wimble/unsent").exists() || self.kept() == 0);
+    }
+}
+
+/// Waits for something that has to happen.
+fn wait_until(what: &str, mut happened: impl FnMut() -> bool) {
+    let before = Instant::now();
+    while !happened() {
+        assert!(before.elapsed() < Duration::from_secs(60), "{what}");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+fn interrupt(child: &Child) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::INT).unwrap();
+}
+
+#[test]
+fn a_run_goes_on_when_its_server_comes_back_and_repeats_no_trial() {
+    let Some(desk) = Desk::new("a server that comes back", 12, 0.5) else { return };
+    let child = desk.wimble(&["run"]);
+    wait_until("trials begin", || desk.read("began").lines().count() >= 4);
+    desk.server.halt();
+    wait_until("the user is told", || {
+        desk.read("said").contains("the storage does not answer since 20")
+    });
+    wait_until("results are kept", || desk.kept() == 3);
+    desk.server.resume();
+    let (output, said) = desk.end(child);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(report.contains("12 of 12 trials with a value"), "{report}");
+    for words in [
+        "Commands run on. Their results are kept in ",
+        "it is waited for 1h (--patience)",
+        ", kept until the storage answers",
+        "the storage answers again, after ",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(said.matches("the storage does not answer since").count(), 1, "{said}");
+    assert_eq!(desk.read("began").lines().count(), 12, "a trial was run twice");
+    desk.check(12);
+}
+
+#[test]
+fn a_run_whose_server_stays_away_ends_and_the_next_stores_its_results() {
+    let Some(desk) = Desk::new("a server that stays away", 6, 1.0) else { return };
+    let child = desk.wimble(&["run", "--patience", "3s"]);
+    wait_until("trials begin", || desk.read("began").lines().count() >= 3);
+    desk.server.halt();
+    let halted = Instant::now();
+    let (output, said) = desk.end(child);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(halted.elapsed() < Duration::from_secs(20), "{:?}", halted.elapsed());
+    assert!(said.contains("the storage was away for longer than 3s (--patience)"), "{said}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.starts_with("Given up after "), "{report}");
+    assert!(
+        report.contains("3 results could not be stored; the next run stores what is in "),
+        "{report}"
+    );
+    assert!(report.ends_with("Once it is mended: wimble run study.toml\n"), "{report}");
+    assert_eq!(desk.kept(), 3);
+
+    desk.server.resume();
+    let (output, said) = desk.end(desk.wimble(&["run", "--json"]));
+    assert!(output.status.success(), "{said}");
+    let report: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&report["told"], &report["end"]), (&6.into(), &"budget-spent".into()));
+    assert_eq!(desk.read("began").lines().count(), 6, "a trial was run twice");
+    desk.check(6);
+}
+
+#[test]
+fn an_interrupted_or_killed_run_whose_server_is_away_leaves_its_results_for_the_next() {
+    let Some(desk) = Desk::new("interruptions without a server", 9, 0.5) else { return };
+    let mut before = 0;
+    for end in [Signal::INT, Signal::KILL] {
+        let mut child = desk.wimble(&["run"]);
+        wait_until("trials begin", || desk.read("began").lines().count() >= before + 3);
+        desk.server.halt();
+        wait_until("results are kept", || desk.kept() == 3);
+        let since = Instant::now();
+        if end == Signal::INT {
+            interrupt(&child);
+            let (output, said) = desk.end(child);
+            assert_eq!(output.status.code(), Some(130), "{said}");
+            assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
+            let report = String::from_utf8(output.stdout).unwrap();
+            assert!(report.contains("3 results could not be stored"), "{report}");
+        } else {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        before = desk.read("began").lines().count();
+        desk.server.resume();
+    }
+    let (output, said) = desk.end(desk.wimble(&["run"]));
+    assert!(output.status.success(), "{said}");
+    assert_eq!(desk.read("began").lines().count(), 9, "a trial was run twice");
+    desk.check(9);
+}

@@ -1,0 +1,182 @@
+//! Trials to Optuna and back, with Optuna itself at the other end: `./test` installs it, and names its python in
+//! `WIMBLE_TEST_OPTUNA`.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::{Value as Json, json};
+
+/// A study of every kind of parameter. Trial 2 is infeasible, trial 3 fails.
+const STUDY: &str = r#"
+name = "s"
+direction = "maximise"
+method = "sobol"
+trials = 16
+command = ["sh", "-c", "case $WIMBLE_TRIAL in 2) exit 77;; 3) exit 1;; esac; echo $1", "sh", "{rate}"]
+
+[space]
+rate = { type = "real", low = 1e-4, high = 1.0, scale = "log" }
+layers = { type = "integer", low = 1, high = 10, step = 3 }
+bias = { type = "boolean" }
+depth = { type = "ordinal", levels = [1, 2, 4, 8] }
+optimiser = { type = "categorical", choices = ["adam", "sgd"] }
+momentum = { type = "real", low = 0.0, high = 0.9, when = { parent = "optimiser", values = ["sgd"] } }
+"#;
+
+/// Reads our export, and goes on with it: asked for the same space, Optuna accepts what it finds.
+const GO_ON: &str = r#"
+import json, optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+study = optuna.load_study(study_name="s", storage="sqlite:///out.db", sampler=optuna.samplers.TPESampler(seed=1))
+before = [
+    dict(state=t.state.name, value=t.value, params=t.params, attributes=t.user_attrs)
+    for t in study.get_trials()
+]
+
+def objective(trial):
+    rate = trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    trial.suggest_int("layers", 1, 10, step=3)
+    trial.suggest_categorical("bias", [False, True])
+    trial.suggest_categorical("depth", [1, 2, 4, 8])
+    if trial.suggest_categorical("optimiser", ["adam", "sgd"]) == "sgd":
+        trial.suggest_float("momentum", 0.0, 0.9)
+    return rate
+
+study.optimize(objective, n_trials=14)
+print(json.dumps(dict(direction=study.direction.name, before=before, best=study.best_value, trials=len(study.trials))))
+"#;
+
+/// A study of Optuna's own making, with all that it may hold.
+const OWN: &str = r#"
+import optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+study = optuna.create_study(study_name="own", storage="sqlite:///own.db", sampler=optuna.samplers.TPESampler(seed=1))
+
+def objective(trial):
+    x = trial.suggest_float("x", -2.0, 2.0)
+    trial.suggest_float("half", 0.0, 3.0, step=0.5)
+    trial.suggest_int("n", 1, 64, log=True)
+    kind = trial.suggest_categorical("kind", ["a", "b", None])
+    if kind == "b":
+        trial.suggest_int("deep", 0, 5)
+    if trial.number == 4:
+        raise optuna.TrialPruned()
+    if trial.number == 5:
+        return float("inf")
+    if trial.number == 6:
+        raise ValueError("broken")
+    return x * x
+
+study.optimize(objective, n_trials=30, catch=ValueError)
+study.enqueue_trial({"x": 0.0})
+print(study.best_value)
+"#;
+
+/// A folder in which Optuna and wimble meet; `None` without Optuna, and a line that says what is skipped.
+struct Desk {
+    folder: tempfile::TempDir,
+    python: String,
+}
+
+impl Desk {
+    fn new() -> Option<Self> {
+        let Ok(python) = std::env::var("WIMBLE_TEST_OPTUNA") else {
+            eprintln!(
+                "skipped: Optuna, for WIMBLE_TEST_OPTUNA names no python; ./test installs it"
+            );
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("study.toml"), STUDY).unwrap();
+        Some(Self { folder, python })
+    }
+
+    fn printed(&self, command: &mut Command) -> String {
+        let output = command
+            .current_dir(self.folder.path())
+            .env("XDG_STATE_HOME", self.folder.path())
+            .env_remove("WIMBLE_STORAGE")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn wimble(&self, arguments: &[&str]) -> String {
+        self.printed(Command::new(env!("CARGO_BIN_EXE_wimble")).args(arguments))
+    }
+
+    fn trials(&self, arguments: &[&str]) -> Vec<Json> {
+        let text = self.wimble(&[&["trials", "--json"], arguments].concat());
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn optuna(&self, script: &str) -> String {
+        self.printed(Command::new(&self.python).args(["-c", script]))
+    }
+}
+
+#[test]
+fn optuna_reads_our_trials_goes_on_with_them_and_gives_them_back() {
+    let Some(desk) = Desk::new() else { return };
+    desk.wimble(&["run", "--quiet"]);
+    desk.wimble(&["export", "--format", "optuna", "--out", "out.db"]);
+    let ours = desk.trials(&[]);
+    let told: Json = serde_json::from_str(&desk.optuna(GO_ON)).unwrap();
+
+    assert_eq!(told["direction"], "MAXIMIZE");
+    let seen = told["before"].as_array().unwrap();
+    assert_eq!(seen.len(), ours.len());
+    let by_number: BTreeMap<u64, &Json> =
+        seen.iter().map(|t| (t["attributes"]["wimble:trial"].as_u64().unwrap(), t)).collect();
+    for trial in &ours {
+        let theirs = by_number[&trial["trial"].as_u64().unwrap()];
+        let state = if trial["state"] == "complete" { "COMPLETE" } else { "FAIL" };
+        assert_eq!(theirs["state"], state);
+        assert_eq!(theirs["value"], trial["value"]);
+        assert_eq!(theirs["params"], trial["params"], "trial {}", trial["trial"]);
+        let infeasible = theirs["attributes"].get("wimble:infeasible").is_some();
+        assert_eq!(infeasible, trial["state"] == "infeasible");
+    }
+
+    assert_eq!(told["trials"], 30);
+    let report =
+        desk.wimble(&["import", "out.db", "--format", "optuna", "--storage", "back.db", "--json"]);
+    let report: Json = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["study"], &report["added"]), (&json!("s"), &json!(30)), "{report}");
+    let back = desk.trials(&["--storage", "back.db"]);
+    let best = desk.trials(&["--storage", "back.db", "--sort", "value", "--limit", "1"]);
+    assert_eq!(best[0]["value"], told["best"], "the direction came back too");
+    for trial in ours.iter().filter(|trial| trial["state"] == "complete") {
+        let same =
+            |other: &&Json| other["params"] == trial["params"] && other["value"] == trial["value"];
+        assert_eq!(back.iter().filter(same).count(), 1, "{trial}");
+    }
+}
+
+#[test]
+fn a_study_of_optuna_is_imported_with_its_space_and_gone_on_with() {
+    let Some(desk) = Desk::new() else { return };
+    let best: f64 = desk.optuna(OWN).trim().parse().unwrap();
+    let report = desk.wimble(&["import", "own.db", "--storage", "new.db", "--json"]);
+    let report: Json = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["study"], &report["added"]), (&json!("own"), &json!(30)), "{report}");
+    assert!(report["notes"][0].as_str().unwrap().contains("1 running or waiting"), "{report}");
+    let trials = desk.trials(&["--storage", "new.db"]);
+    let failed: Vec<&str> = trials
+        .iter()
+        .filter(|trial| trial["state"] == "failed")
+        .map(|trial| trial["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(failed, ["pruned by Optuna", "its value is not finite", "failed under Optuna"]);
+    let first = desk.trials(&["--storage", "new.db", "--sort", "value", "--limit", "1"]);
+    assert_eq!(first[0]["value"].as_f64(), Some(best));
+    for trial in &trials {
+        let has_deep = trial["params"].get("deep").is_some();
+        assert_eq!(has_deep, trial["params"]["kind"] == "b", "{trial}");
+    }
+    // The method goes on from there.
+    let asked = desk.wimble(&["ask", "own", "--storage", "new.db", "-n", "3"]);
+    assert_eq!(asked.lines().count(), 3);
+}
