@@ -49,7 +49,7 @@ struct Run {
     #[arg(long)]
     evaluations: Option<usize>,
     /// Points an ask; each size has records and a report of its own
-    #[arg(long, value_delimiter = ',', default_value = "10")]
+    #[arg(long, visible_alias = "batch-size", value_delimiter = ',', default_value = "10")]
     batch_sizes: Vec<usize>,
     /// The folder with other people's data, for racing lines and FCNet tables; those without theirs are left out
     #[arg(long, value_name = "DIR", env = "WIMBLE_DATA", default_value = "data")]
