@@ -1,7 +1,8 @@
 """One small adapter a tool: the same two calls, `tell(points, values)` and `ask(count)`.
 
 Points are lists of coordinates in the problem's own units; values are minimised. Tools run with the settings that they
-recommend for a box of real variables, except where a comment says otherwise. `settings` says in words what was run.
+recommend for a box of real variables, except where a comment says otherwise. `settings` says in words what was run, and
+`mixed` what was run where a side of the domain has levels or choices; a tool without it cannot run there.
 Packages are imported when a tool is built: every environment has only some of them.
 """
 
@@ -25,14 +26,52 @@ class Box:
         return np.clip(points, self.low, self.high).tolist()
 
 
+def is_mixed(domain):
+    """Whether a side has levels or choices."""
+    return any(isinstance(side, dict) for side in domain)
+
+
+class Mixed:
+    """Sides that are {"levels": [...]} or {"choices": [...]}: levels are coded by their places from 0."""
+
+    def __init__(self, domain):
+        self.levels = [side.get("levels") for side in domain]
+        self.choices = [side.get("choices") for side in domain]
+
+    def encode(self, point):
+        return [x if levels is None else levels.index(x) for x, levels in zip(point, self.levels)]
+
+    def decode(self, codes):
+        return [x if levels is None else levels[int(x)] for x, levels in zip(codes, self.levels)]
+
+
 class Tool:
     """What a run needs to know: the domain, a seed, points an ask, evaluations altogether."""
 
+    mixed = None
+
     def __init__(self, domain, seed, batch_size, evaluations):
-        self.box = Box(domain)
+        self.space = Mixed(domain) if is_mixed(domain) else None
+        if self.space and self.mixed is None:
+            raise ValueError("it takes real variables only")
+        self.box = None if self.space else Box(domain)
         self.seed, self.batch_size, self.evaluations = seed, batch_size, evaluations
-        self.names = [f"x{k + 1}" for k in range(self.box.dim)]
+        self.names = [f"x{k + 1}" for k in range(len(domain))]
         self.build()
+
+    def sides(self, real, levels, choices):
+        """By name: `real(low, high)`, `levels(how many)` or `choices(list)`."""
+        if self.space is None:
+            return {name: real(float(a), float(b)) for name, a, b in zip(self.names, self.box.low, self.box.high)}
+        kinds = zip(self.names, self.space.levels, self.space.choices)
+        return {name: levels(len(a)) if a else choices(b) for name, a, b in kinds}
+
+    def coded(self, point):
+        return dict(zip(self.names, self.space.encode(point) if self.space else point))
+
+    def point(self, params):
+        codes = [params[name] for name in self.names]
+        return self.space.decode(codes) if self.space else codes
 
 
 class Optuna(Tool):
@@ -44,37 +83,38 @@ class Optuna(Tool):
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self.library = optuna
-        self.sides = {
-            name: optuna.distributions.FloatDistribution(low, high)
-            for name, low, high in zip(self.names, self.box.low, self.box.high)
-        }
-        self.study, self.open = None, {}
+        self.use(optuna)
+
+    def use(self, library):
+        self.library, self.study, self.open = library, None, []
+        kinds = library.distributions
+        self.distributions = self.sides(
+            kinds.FloatDistribution, lambda count: kinds.IntDistribution(0, count - 1), kinds.CategoricalDistribution
+        )
 
     def start(self, points, values):
         """The study, with the initial points as finished trials."""
         self.study = self.library.create_study(sampler=self.sampler(points, values))
         for x, value in zip(points, values):
             trial = self.library.trial.create_trial(
-                params=dict(zip(self.names, x)), distributions=self.sides, value=value
+                params=self.coded(x), distributions=self.distributions, value=value
             )
             self.study.add_trial(trial)
 
     def ask(self, count):
-        trials = [self.study.ask(self.sides) for _ in range(count)]
-        points = [[trial.params[name] for name in self.names] for trial in trials]
-        self.open = {tuple(x): trial for x, trial in zip(points, trials)}
-        return points
+        self.open = [self.study.ask(self.distributions) for _ in range(count)]
+        return [self.point(trial.params) for trial in self.open]
 
     def tell(self, points, values):
         if self.study is None:
             return self.start(points, values)
-        for x, value in zip(points, values):
-            self.study.tell(self.open[tuple(x)].number, value)
+        for trial, value in zip(self.open, values):
+            self.study.tell(trial.number, value)
 
 
 class OptunaTpe(Optuna):
     settings = "TPESampler, its defaults (multivariate, constant liar)"
+    mixed = "levels as integers, choices as categories"
 
     def sampler(self, points, values):
         return self.library.samplers.TPESampler(seed=self.seed)
@@ -82,6 +122,7 @@ class OptunaTpe(Optuna):
 
 class OptunaGp(Optuna):
     settings = "GPSampler, its defaults"
+    mixed = "levels as integers, choices as categories"
 
     def sampler(self, points, values):
         return self.library.samplers.GPSampler(seed=self.seed)
@@ -104,27 +145,29 @@ class RustunaTpe(Optuna):
 
     package = "rustuna"
     settings = "TPESampler, its defaults (multivariate)"
+    mixed = "levels as integers, choices as categories"
 
     def build(self):
         import rustuna
 
-        self.library = rustuna
-        self.sides = {
-            name: rustuna.distributions.FloatDistribution(low, high)
-            for name, low, high in zip(self.names, self.box.low, self.box.high)
-        }
-        self.study, self.open = None, {}
+        self.use(rustuna)
+        # What to call on a trial, a name.
+        self.calls = self.sides(
+            lambda low, high: ("suggest_float", low, high),
+            lambda count: ("suggest_int", 0, count - 1),
+            lambda choices: ("suggest_categorical", choices),
+        )
 
     def sampler(self, points, values):
         return self.library.samplers.TPESampler(seed=self.seed)
 
     def ask(self, count):
-        trials = [self.study.ask() for _ in range(count)]
+        self.open = [self.study.ask() for _ in range(count)]
         points = []
-        for trial in trials:
-            sides = zip(self.names, self.box.low, self.box.high)
-            points.append([trial.suggest_float(name, low, high) for name, low, high in sides])
-        self.open = {tuple(x): trial for x, trial in zip(points, trials)}
+        for trial in self.open:
+            points.append(
+                self.point({name: getattr(trial, call)(name, *rest) for name, (call, *rest) in self.calls.items()})
+            )
         return points
 
 
@@ -176,23 +219,37 @@ class Pycma(Tool):
 class Nevergrad(Tool):
     package = "nevergrad"
     settings = "NGOpt in the unit cube, workers = batch, budget = all evaluations; initial points by suggest"
+    mixed = "levels as TransitionChoice, choices as Choice, no cube; initial points told without being asked"
 
     def build(self):
         import nevergrad
 
-        cube = nevergrad.p.Array(shape=(self.box.dim,)).set_bounds(0.0, 1.0)
-        cube.random_state.seed(self.seed)
+        if self.space:
+            variables = self.sides(
+                None,
+                lambda count: nevergrad.p.TransitionChoice(range(count)),
+                nevergrad.p.Choice,
+            )
+            domain = nevergrad.p.Dict(**variables)
+        else:
+            domain = nevergrad.p.Array(shape=(self.box.dim,)).set_bounds(0.0, 1.0)
+        domain.random_state.seed(self.seed)
         self.optimizer = nevergrad.optimizers.NGOpt(
-            cube, budget=self.evaluations, num_workers=self.batch_size
+            domain, budget=self.evaluations, num_workers=self.batch_size
         )
         self.candidates = None
 
     def ask(self, count):
         self.candidates = [self.optimizer.ask() for _ in range(count)]
-        return self.box.from_unit([candidate.value for candidate in self.candidates])
+        found = [candidate.value for candidate in self.candidates]
+        return [self.point(value) for value in found] if self.space else self.box.from_unit(found)
 
     def tell(self, points, values):
-        if self.candidates is None:
+        if self.candidates is None and self.space:
+            # What is suggested is not asked for as it was: choices are drawn again.
+            domain = self.optimizer.parametrization
+            self.candidates = [domain.spawn_child(new_value=self.coded(x)) for x in points]
+        elif self.candidates is None:
             for x in self.box.to_unit(points):
                 self.optimizer.suggest(x)
             self.ask(len(points))
@@ -203,6 +260,7 @@ class Nevergrad(Tool):
 class Hebo(Tool):
     package = "HEBO"
     settings = "HEBO, its defaults (MACE), unit cube"
+    mixed = "levels as integers, choices as categories, no cube"
 
     def build(self):
         import torch
@@ -212,17 +270,28 @@ class Hebo(Tool):
         torch.set_num_threads(1)
         torch.manual_seed(self.seed)
         np.random.seed(self.seed)
-        sides = [{"name": name, "type": "num", "lb": 0, "ub": 1} for name in self.names]
+        sides = self.sides(
+            lambda low, high: {"type": "num", "lb": 0, "ub": 1},
+            lambda count: {"type": "int", "lb": 0, "ub": count - 1},
+            lambda choices: {"type": "cat", "categories": choices},
+        )
+        sides = [{"name": name, **side} for name, side in sides.items()]
         # The shared initial points take the place of its own.
         self.optimizer = HEBO(DesignSpace().parse(sides), rand_sample=2, scramble_seed=self.seed)
 
     def ask(self, count):
-        return self.box.from_unit(self.optimizer.suggest(count)[self.names].to_numpy())
+        found = self.optimizer.suggest(count)
+        if self.space:
+            return [self.point(row) for row in found.to_dict("records")]
+        return self.box.from_unit(found[self.names].to_numpy())
 
     def tell(self, points, values):
         import pandas
 
-        frame = pandas.DataFrame(self.box.to_unit(points), columns=self.names)
+        if self.space:
+            frame = pandas.DataFrame([self.coded(x) for x in points])
+        else:
+            frame = pandas.DataFrame(self.box.to_unit(points), columns=self.names)
         self.optimizer.observe(frame, np.array(values).reshape(-1, 1))
 
 
@@ -269,6 +338,7 @@ class Botorch(Tool):
 class Smac(Tool):
     package = "smac"
     settings = "HyperparameterOptimizationFacade, its defaults (random forest, log EI), deterministic"
+    mixed = "levels as ordered categories, choices as categories"
 
     def build(self):
         self.facade = None
@@ -277,12 +347,16 @@ class Smac(Tool):
         """Its initial design is the shared points, which it then asks for first."""
         import tempfile
 
-        from ConfigSpace import Configuration, ConfigurationSpace, Float
+        from ConfigSpace import Categorical, Configuration, ConfigurationSpace, Float
         from smac import HyperparameterOptimizationFacade, Scenario
 
         space = ConfigurationSpace(seed=self.seed)
-        sides = zip(self.names, self.box.low, self.box.high)
-        space.add([Float(name, (float(low), float(high))) for name, low, high in sides])
+        sides = self.sides(
+            lambda low, high: lambda name: Float(name, (low, high)),
+            lambda count: lambda name: Categorical(name, list(range(count)), ordered=True),
+            lambda choices: lambda name: Categorical(name, choices),
+        )
+        space.add([side(name) for name, side in sides.items()])
         self.folder = tempfile.TemporaryDirectory()
         scenario = Scenario(
             space,
@@ -291,7 +365,7 @@ class Smac(Tool):
             seed=self.seed,
             output_directory=self.folder.name,
         )
-        first = [Configuration(space, values=dict(zip(self.names, x))) for x in points]
+        first = [Configuration(space, values=self.coded(x)) for x in points]
         design = HyperparameterOptimizationFacade.get_initial_design(scenario, n_configs=0, additional_configs=first)
         self.facade = HyperparameterOptimizationFacade(
             scenario, lambda config, seed=0: 0.0, initial_design=design, overwrite=True, logging_level=40
@@ -299,7 +373,7 @@ class Smac(Tool):
 
     def ask(self, count):
         self.trials = [self.facade.ask() for _ in range(count)]
-        return [[trial.config[name] for name in self.names] for trial in self.trials]
+        return [self.point(trial.config) for trial in self.trials]
 
     def tell(self, points, values):
         from smac.runhistory.dataclasses import TrialValue
@@ -308,7 +382,10 @@ class Smac(Tool):
             self.start(points)
             asked = self.ask(len(points))
             # It may ask for the initial points in another order.
-            order = [int(np.argmin([np.abs(np.subtract(x, y)).sum() for y in points])) for x in asked]
+            if self.space:
+                order = [points.index(x) for x in asked]
+            else:
+                order = [int(np.argmin([np.abs(np.subtract(x, y)).sum() for y in points])) for x in asked]
             values = [values[place] for place in order]
         for trial, value in zip(self.trials, values):
             self.facade.tell(trial, TrialValue(cost=value, time=0.0), save=False)
@@ -317,24 +394,24 @@ class Smac(Tool):
 class SyneTuneBore(Tool):
     package = "syne-tune"
     settings = "Bore searcher, its defaults (xgboost, random search of the acquisition), one point after the other"
+    mixed = "levels as ordinals of equal distance, choices as categories"
 
     def build(self):
-        from syne_tune.config_space import uniform
+        from syne_tune.config_space import choice, ordinal, uniform
         from syne_tune.optimizer.schedulers.searchers.bore import Bore
 
         np.random.seed(self.seed)
-        sides = zip(self.names, self.box.low, self.box.high)
-        space = {name: uniform(float(low), float(high)) for name, low, high in sides}
+        space = self.sides(uniform, lambda count: ordinal(list(range(count)), kind="equal"), choice)
         self.searcher = Bore(space, random_seed=self.seed, points_to_evaluate=[])
         self.told = 0
 
     def ask(self, count):
         configs = [self.searcher.suggest() for _ in range(count)]
-        return [[config[name] for name in self.names] for config in configs]
+        return [self.point(config) for config in configs]
 
     def tell(self, points, values):
         for x, value in zip(points, values):
-            self.searcher.on_trial_complete(self.told, dict(zip(self.names, x)), value)
+            self.searcher.on_trial_complete(self.told, self.coded(x), value)
             self.told += 1
 
 
@@ -376,7 +453,8 @@ TOOLS = {
 }
 
 
-def in_words(name):
-    """The tool, its version and how it was set up."""
+def in_words(name, domain=()):
+    """The tool, its version and how it was set up for a domain."""
     tool = TOOLS[name]
-    return f"{tool.package} {version(tool.package)} {tool.settings}"
+    mixed = f"; {tool.mixed}" if is_mixed(domain) else ""
+    return f"{tool.package} {version(tool.package)} {tool.settings}{mixed}"

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use wimble_experiments::compare::{Changes, Latency, Oracle, Plan, Settings, report};
+use serde_json::json;
+use wimble::space::Value;
+use wimble_experiments::compare::{Changes, Function, Latency, Oracle, Plan, Settings, report};
+use wimble_experiments::data::Folder;
 
 /// Arguments of `wimble compare`.
 #[derive(Args)]
@@ -22,7 +25,7 @@ enum What {
     /// Time one ask of our methods after many evaluations
     Latency(Timing),
     /// Write compare.md and its figures from all records of a folder
-    Report(Folder),
+    Report(Results),
     /// Evaluate a problem for another tool: reads a JSON array a line, writes its value and regret
     Evaluate(Evaluate),
     /// Print the domain of a problem and the initial points that every tool starts from
@@ -46,8 +49,11 @@ struct Run {
     #[arg(long)]
     evaluations: Option<usize>,
     /// Points an ask; each size has records and a report of its own
-    #[arg(long, value_delimiter = ',', default_value = "10")]
+    #[arg(long, visible_alias = "batch-size", value_delimiter = ',', default_value = "10")]
     batch_sizes: Vec<usize>,
+    /// The folder with other people's data, for racing lines and FCNet tables; those without theirs are left out
+    #[arg(long, value_name = "DIR", env = "WIMBLE_DATA", default_value = "data")]
+    data: PathBuf,
     /// Where records go; a run that was stopped goes on from there
     #[arg(long, value_name = "DIR", default_value = "compare-results")]
     out: PathBuf,
@@ -73,23 +79,26 @@ struct Timing {
 }
 
 #[derive(Args)]
-struct Folder {
+struct Results {
     /// The folder of the records
     dir: PathBuf,
 }
 
 #[derive(Args)]
 struct Evaluate {
-    /// The problem, as listed by `wimble problems`
+    /// The problem: any of `wimble problems`, racing-uc-berkeley, racing-eth-mobil, fcnet-parkinsons or fcnet-slice
     problem: String,
     /// The seed of the noise
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// The folder with other people's data, for racing lines and FCNet tables
+    #[arg(long, value_name = "DIR", env = "WIMBLE_DATA", default_value = "data")]
+    data: PathBuf,
 }
 
 #[derive(Args)]
 struct Initial {
-    /// The problem, as listed by `wimble problems`
+    /// The problem: any of `wimble problems`, racing-uc-berkeley, racing-eth-mobil, fcnet-parkinsons or fcnet-slice
     problem: String,
     /// The seed of the points
     #[arg(long, default_value_t = 0)]
@@ -97,6 +106,9 @@ struct Initial {
     /// How many
     #[arg(long, default_value_t = 10)]
     count: usize,
+    /// The folder with other people's data, for racing lines and FCNet tables
+    #[arg(long, value_name = "DIR", env = "WIMBLE_DATA", default_value = "data")]
+    data: PathBuf,
 }
 
 /// Runs, serves or reports.
@@ -104,9 +116,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     match &arguments.what {
         What::Run(arguments) => methods(arguments),
         What::Latency(arguments) => latency(arguments),
-        What::Report(folder) => {
+        What::Report(results) => {
             let mut out = std::io::stdout().lock();
-            for path in report(&folder.dir)? {
+            for path in report(&results.dir)? {
                 writeln!(out, "{}", path.display())?;
             }
             Ok(())
@@ -125,8 +137,11 @@ fn methods(run: &Run) -> Result<()> {
         Some(jobs) => jobs,
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
+    let data = Folder::new(&run.data);
+    let mut out = std::io::stdout().lock();
     // All names are checked before the first run.
-    let plans = run.batch_sizes.iter().map(|&batch_size| {
+    let mut plans = Vec::new();
+    for &batch_size in &run.batch_sizes {
         let changes = Changes {
             methods: run.methods.clone(),
             problems: run.problems.clone(),
@@ -134,10 +149,22 @@ fn methods(run: &Run) -> Result<()> {
             evaluations: run.evaluations,
             batch_size: Some(batch_size),
         };
-        Ok(Plan { settings: Settings::published()?.with(&changes)?, jobs })
-    });
-    let plans: Vec<Plan> = plans.collect::<Result<_>>()?;
-    let mut out = std::io::stdout().lock();
+        plans.push(Plan {
+            settings: Settings::published()?.with(&changes)?,
+            jobs,
+            data: data.clone(),
+        });
+    }
+    // Whoever names a problem wants it: what is missing is then an error.
+    if run.problems.is_empty() {
+        for (number, plan) in plans.iter_mut().enumerate() {
+            for (name, reason) in plan.settings.leave_out_missing(&data)? {
+                if number == 0 {
+                    writeln!(out, "{name} is left out: {reason}")?;
+                }
+            }
+        }
+    }
     for plan in &plans {
         let batch_size = plan.settings.batch_size;
         let bar =
@@ -187,13 +214,15 @@ fn latency(arguments: &Timing) -> Result<()> {
 }
 
 fn evaluate(arguments: &Evaluate) -> Result<()> {
-    let mut oracle = Oracle::new(&arguments.problem, arguments.seed)?;
+    let function = Function::named(&arguments.problem, &Folder::new(&arguments.data))?;
+    let mut oracle = Oracle::new(function, arguments.seed)?;
     let mut out = std::io::stdout().lock();
     for (number, line) in std::io::stdin().lock().lines().enumerate() {
         let number = number + 1;
-        let point: Vec<f64> = serde_json::from_str(&line?).with_context(|| {
-            format!("line {number} must be a JSON array of numbers, such as [0.5, 1.0]")
+        let values: Vec<Value> = serde_json::from_str(&line?).with_context(|| {
+            format!("line {number} must be a JSON array of numbers and texts, such as [0.5, 1.0]")
         })?;
+        let point = oracle.configuration(&values).with_context(|| format!("line {number}"))?;
         let seen = oracle.observe(&point).with_context(|| format!("line {number}"))?;
         writeln!(out, "{}", serde_json::to_string(&seen)?)?;
         // The other side waits for this line before it writes the next.
@@ -203,11 +232,10 @@ fn evaluate(arguments: &Evaluate) -> Result<()> {
 }
 
 fn initial(arguments: &Initial) -> Result<()> {
-    let oracle = Oracle::new(&arguments.problem, arguments.seed)?;
-    let object = serde_json::json!({
-        "problem": oracle.problem().name(),
-        "domain": oracle.problem().domain(),
-        "points": oracle.initial(arguments.count)?,
-    });
+    let function = Function::named(&arguments.problem, &Folder::new(&arguments.data))?;
+    let oracle = Oracle::new(function, arguments.seed)?;
+    let points: Vec<Vec<Value>> =
+        oracle.initial().take(arguments.count).map(|point| oracle.values(&point)).collect();
+    let object = json!({ "problem": oracle.name(), "domain": oracle.domain()?, "points": points });
     Ok(writeln!(std::io::stdout().lock(), "{object}")?)
 }

@@ -123,7 +123,7 @@ fn svg(figure: Figure, settings: &Settings, rows: &[Row]) -> String {
 }
 
 /// A value on a log axis, in so few letters that it stays clear of the axis title: 0.05, 20, 5e-5, 1e6.
-fn tick(value: f64) -> String {
+pub(crate) fn tick(value: f64) -> String {
     if (0.01..10_000.0).contains(&value) {
         let text = format!("{value:.2}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

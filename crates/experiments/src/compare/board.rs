@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::group::Group;
 use super::run::folder;
-use super::settings::{Settings, Subject, Tool};
+use super::settings::{Subject, Tool};
 use crate::error::Result;
 use crate::record::{End, Records, Trial};
 use crate::summary::quantile;
@@ -38,18 +39,27 @@ impl Board {
         self.runs.is_empty()
     }
 
-    /// How many runs of a tool have ended, and how many of them at their limit or by an error.
-    pub fn ended(&self, tool: &str) -> (usize, usize) {
-        let runs = self.runs.iter().filter(|((name, ..), _)| name == tool);
-        runs.fold((0, 0), |(ended, aborted), (_, run)| {
+    /// How many runs of a tool on these problems have ended, and how many of them at their limit or by an error.
+    pub fn ended(&self, tool: &str, subjects: &[&Subject]) -> (usize, usize) {
+        self.runs_of(tool, subjects).fold((0, 0), |(ended, aborted), run| {
             (ended + 1, aborted + usize::from(run.end == Some(End::Aborted)))
         })
     }
 
-    /// What a tool's records say that was run.
-    pub fn settings(&self, tool: &str) -> Option<&str> {
-        let run = self.runs.iter().find(|((name, ..), _)| name == tool)?;
-        Some(&run.1.start.settings)
+    fn runs_of(&self, tool: &str, subjects: &[&Subject]) -> impl Iterator<Item = &Trial> {
+        let runs = self.runs.iter().filter(move |((name, problem, _), _)| {
+            name == tool && subjects.iter().any(|subject| subject.name == *problem)
+        });
+        runs.map(|(_, run)| run)
+    }
+
+    /// What a tool's records on these problems say that was run; more than one if they differ.
+    pub fn settings(&self, tool: &str, subjects: &[&Subject]) -> Vec<&str> {
+        let mut all: Vec<&str> =
+            self.runs_of(tool, subjects).map(|run| run.start.settings.as_str()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Seeds from 0 that any tool has a run of.
@@ -74,6 +84,14 @@ impl Board {
         is_there.then(|| round.metrics.get(metric).copied()).flatten()
     }
 
+    /// The metric of each seed after `evaluations`, from the least to the greatest.
+    pub fn sorted(&self, tool: &str, problem: &str, evaluations: usize, metric: &str) -> Vec<f64> {
+        let regret = |seed| self.regret(tool, problem, seed, evaluations, metric);
+        let mut values: Vec<f64> = (0..self.seeds()).filter_map(regret).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
     /// The median over the seeds after `evaluations`.
     pub fn median(
         &self,
@@ -82,34 +100,43 @@ impl Board {
         evaluations: usize,
         metric: &str,
     ) -> Option<f64> {
-        let regret = |seed| self.regret(tool, problem, seed, evaluations, metric);
-        let mut values: Vec<f64> = (0..self.seeds()).filter_map(regret).collect();
-        values.sort_by(f64::total_cmp);
+        let values = self.sorted(tool, problem, evaluations, metric);
         (!values.is_empty()).then(|| quantile(&values, 0.5))
     }
 
-    /// The tools that are compared after `evaluations`.
-    pub fn tools<'s>(&self, settings: &'s Settings, evaluations: usize) -> Vec<&'s Tool> {
-        let on_board = |tool: &&Tool| {
-            let runs = self.runs.iter().filter(|((name, ..), _)| *name == tool.name);
-            let (all, reached) = runs.fold((0, 0), |(all, reached), (_, run)| {
-                let far = run.rounds.last().is_some_and(|last| last.evaluations >= evaluations);
-                (all + 1, reached + usize::from(far))
-            });
+    /// Those of a group's tools that are compared after `evaluations`.
+    pub fn tools<'s>(&self, group: &Group<'s>, evaluations: usize) -> Vec<&'s Tool> {
+        let is_on_board = |tool: &&Tool| {
+            let (all, reached) =
+                self.runs_of(&tool.name, &group.subjects).fold((0, 0), |(all, reached), run| {
+                    let far = run.rounds.last().is_some_and(|last| last.evaluations >= evaluations);
+                    (all + 1, reached + usize::from(far))
+                });
             all > 0 && 2 * reached >= all
         };
-        settings.tools.iter().filter(on_board).collect()
+        group.tools.iter().copied().filter(is_on_board).collect()
+    }
+
+    /// Those of a group's tools that are ranked: meant to run on all of its problems, on the board, and with at least half
+    /// as many runs as the one with most. One tool with three runs would otherwise reduce all ranks to those three.
+    pub fn ranked<'s>(&self, group: &Group<'s>, evaluations: usize) -> Vec<&'s Tool> {
+        let ended = |tool: &Tool| self.ended(&tool.name, &group.subjects).0;
+        let mut tools = self.tools(group, evaluations);
+        tools.retain(|tool| group.subjects.iter().all(|subject| tool.runs_on(subject)));
+        let most = tools.iter().map(|tool| ended(tool)).max().unwrap_or(0);
+        tools.retain(|tool| 2 * ended(tool) >= most);
+        tools
     }
 
     /// The regrets after `evaluations` on every problem and seed that all of `tools` have, by problem: one row a seed,
     /// one number a tool.
     pub fn cells<'s>(
         &self,
-        settings: &'s Settings,
+        subjects: &[&'s Subject],
         tools: &[&Tool],
         evaluations: usize,
     ) -> Vec<(&'s Subject, Vec<Vec<f64>>)> {
-        let rows = |subject: &'s Subject| {
+        let rows = |&subject: &&'s Subject| {
             let row = |seed| {
                 let of = |tool: &&Tool| {
                     self.regret(&tool.name, &subject.name, seed, evaluations, "simple_regret")
@@ -118,6 +145,6 @@ impl Board {
             };
             (subject, (0..self.seeds()).filter_map(row).collect::<Vec<_>>())
         };
-        settings.problems.iter().map(rows).filter(|(_, rows)| !rows.is_empty()).collect()
+        subjects.iter().map(rows).filter(|(_, rows)| !rows.is_empty()).collect()
     }
 }

@@ -13,6 +13,7 @@ use wimble::history::Outcome;
 use wimble::seed::Seed;
 use wimble::session::{Direction, Session};
 
+use super::function::Function;
 use super::oracle::Oracle;
 use super::settings::{Settings, Tool};
 use crate::error::{Error, Result};
@@ -54,6 +55,7 @@ impl Latency {
         patience: f64,
     ) -> Result<Self> {
         let method = tool.method()?;
+        let function = Function::known(&settings.latency_problem)?;
         let mut latency = Self {
             tool: tool.name.clone(),
             settings: format!("wimble {} {method}", env!("CARGO_PKG_VERSION")),
@@ -62,13 +64,13 @@ impl Latency {
             sizes: Vec::new(),
         };
         for &evaluations in sizes {
-            let mut oracle = Oracle::new(&settings.latency_problem, 0)?;
+            let mut oracle = Oracle::new(function.clone(), 0)?;
             let strategy = method.build(settings.batch_size)?;
             let mut session =
-                Session::new(oracle.space()?, strategy, Direction::Minimise, Seed(0))?;
-            for x in oracle.initial(evaluations)? {
-                let value = oracle.observe(&x)?.value;
-                session.observe(&oracle.configuration(&x), Outcome::Value(value))?;
+                Session::new(oracle.space().clone(), strategy, Direction::Minimise, Seed(0))?;
+            for point in oracle.initial().take(evaluations) {
+                let value = oracle.observe(&point)?.value;
+                session.observe(&point, Outcome::Value(value))?;
             }
             let mut seconds = Vec::new();
             for _ in 0..ASKS {
@@ -76,8 +78,8 @@ impl Latency {
                 let trials = session.ask(settings.batch_size)?;
                 seconds.push(before.elapsed().as_secs_f64());
                 for trial in trials {
-                    let x = oracle.point(&trial.configuration);
-                    session.tell(trial.id, Outcome::Value(oracle.observe(&x)?.value))?;
+                    let value = oracle.observe(&trial.configuration)?.value;
+                    session.tell(trial.id, Outcome::Value(value))?;
                 }
                 if seconds.iter().sum::<f64>() > patience {
                     break;

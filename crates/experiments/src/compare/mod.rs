@@ -11,6 +11,8 @@
 
 pub mod board;
 mod figure;
+pub mod function;
+pub mod group;
 pub mod latency;
 pub mod oracle;
 mod page;
@@ -20,8 +22,10 @@ pub mod run;
 pub mod settings;
 
 pub use board::Board;
+pub use function::{Function, Observation};
+pub use group::Group;
 pub use latency::Latency;
-pub use oracle::{Observation, Oracle};
+pub use oracle::Oracle;
 pub use report::report;
 pub use run::Plan;
 pub use settings::{Changes, Settings};

@@ -7,7 +7,7 @@ use super::board::Board;
 use super::figure;
 use super::latency::Latency;
 use super::page::Report;
-use super::settings::Settings;
+use super::settings::{Settings, Suite};
 use crate::error::{Error, Result};
 
 /// Writes `compare.md` and its figures into `dir`, from the records there; the paths written.
@@ -30,9 +30,13 @@ pub fn report(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     let mut figures = Vec::new();
     for (batch_size, board) in &boards {
-        let paths = figure::draw(dir, &settings, *batch_size, board)?;
-        figures.extend(paths.first().and_then(|path| Some(path.file_stem()?.to_str()?.to_owned())));
-        written.extend(paths);
+        for suite in Suite::ALL {
+            let paths = figure::draw(dir, &settings, suite, *batch_size, board)?;
+            if !paths.is_empty() {
+                figures.push(figure::name(suite, *batch_size));
+            }
+            written.extend(paths);
+        }
     }
     let latencies = Latency::read_all(dir)?;
     let failures = failures(dir);

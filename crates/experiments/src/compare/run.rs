@@ -11,8 +11,10 @@ use wimble::history::Outcome;
 use wimble::seed::Seed;
 use wimble::session::{Direction, Session};
 
+use super::function::Function;
 use super::oracle::Oracle;
 use super::settings::{Settings, Subject, Tool};
+use crate::data::Folder;
 use crate::error::{Error, Result};
 use crate::record::{self, End, Key, Round, Start, Times, Writer};
 use crate::run::{Done, in_parallel};
@@ -24,11 +26,14 @@ pub struct Plan {
     pub settings: Settings,
     /// Threads.
     pub jobs: usize,
+    /// Where other people's data are, for problems made of them.
+    pub data: Folder,
 }
 
 struct Task<'s> {
     start: Start,
     tool: &'s Tool,
+    subject: &'s Subject,
 }
 
 /// The folder of the records with batches of this size, as a figure of its own.
@@ -39,7 +44,14 @@ pub fn folder(batch_size: usize) -> String {
 impl Plan {
     /// How many runs there are.
     pub fn runs(&self) -> usize {
-        self.settings.tools.len() * self.settings.problems.len() * self.settings.seeds as usize
+        self.pairs().count() * self.settings.seeds as usize
+    }
+
+    /// The tools on the problems that they are meant to run on.
+    fn pairs(&self) -> impl Iterator<Item = (&Tool, &Subject)> {
+        let Settings { tools, problems, .. } = &self.settings;
+        let pairs = problems.iter().flat_map(move |on| tools.iter().map(move |of| (of, on)));
+        pairs.filter(|(tool, subject)| tool.runs_on(subject))
     }
 
     /// Runs all that have not ended yet; `progress` is told how many have.
@@ -47,24 +59,36 @@ impl Plan {
         let mut done = Done::default();
         let mut tasks = Vec::new();
         for seed in 0..self.settings.seeds {
-            for subject in &self.settings.problems {
-                for tool in &self.settings.tools {
-                    let task = Task { start: self.start(tool, subject, seed)?, tool };
-                    if is_recorded(dir, &task.start, &mut done)? {
-                        done.found += 1;
-                    } else {
-                        tasks.push(task);
-                    }
+            for (tool, subject) in self.pairs() {
+                let task = Task { start: self.start(tool, subject, seed)?, tool, subject };
+                if is_recorded(dir, &task.start, &mut done)? {
+                    done.found += 1;
+                } else {
+                    tasks.push(task);
                 }
             }
         }
+        let functions = self.functions(&tasks)?;
         in_parallel(&tasks, self.jobs, done.found, progress, |task| {
-            self.compute(dir, task).map_err(|error| {
+            let function = functions[task.subject.name.as_str()].clone();
+            self.compute(dir, task, function).map_err(|error| {
                 let Key { problem, method, trial, .. } = task.start.key.clone();
                 Error::Trial { problem, method, trial, source: Box::new(error) }
             })
         })?;
         Ok(Done { computed: tasks.len(), ..done })
+    }
+
+    /// What the open runs minimise, by name. Data are read before the first run, so that a missing file costs no time.
+    fn functions<'t>(&self, tasks: &[Task<'t>]) -> Result<BTreeMap<&'t str, Function>> {
+        let mut functions = BTreeMap::new();
+        for task in tasks {
+            let name = task.subject.name.as_str();
+            if !functions.contains_key(name) {
+                functions.insert(name, Function::of(task.subject, &self.data)?);
+            }
+        }
+        Ok(functions)
     }
 
     fn start(&self, tool: &Tool, subject: &Subject, seed: u64) -> Result<Start> {
@@ -77,7 +101,7 @@ impl Plan {
                 trial: seed as usize,
             },
             seed,
-            rounds: self.settings.rounds(tool),
+            rounds: self.settings.rounds(tool, subject),
             settings: format!(
                 "wimble {} {}; batches of {batch_size}, {initial} initial; at most {ask_seconds} s",
                 env!("CARGO_PKG_VERSION"),
@@ -86,17 +110,17 @@ impl Plan {
         })
     }
 
-    fn compute(&self, dir: &Path, task: &Task<'_>) -> Result<()> {
+    fn compute(&self, dir: &Path, task: &Task<'_>, function: Function) -> Result<()> {
         let before = Instant::now();
         let Settings { batch_size, initial, ask_seconds, .. } = self.settings;
         let Start { key, seed, rounds, .. } = &task.start;
-        let mut oracle = Oracle::new(&key.problem, *seed)?;
+        let mut oracle = Oracle::new(function, *seed)?;
         let strategy = task.tool.method()?.build(batch_size)?;
         let mut session =
-            Session::new(oracle.space()?, strategy, Direction::Minimise, Seed(*seed))?;
-        for x in oracle.initial(initial)? {
-            let value = oracle.observe(&x)?.value;
-            session.observe(&oracle.configuration(&x), Outcome::Value(value))?;
+            Session::new(oracle.space().clone(), strategy, Direction::Minimise, Seed(*seed))?;
+        for point in oracle.initial().take(initial) {
+            let value = oracle.observe(&point)?.value;
+            session.observe(&point, Outcome::Value(value))?;
         }
         let mut writer = Writer::begin(dir, task.start.clone())?;
         let (mut times, mut end) = (Times::default(), End::Finished);
@@ -105,8 +129,8 @@ impl Plan {
             let trials = session.ask(batch_size)?;
             times.asks.push(asked.elapsed().as_secs_f64());
             for trial in trials {
-                let x = oracle.point(&trial.configuration);
-                session.tell(trial.id, Outcome::Value(oracle.observe(&x)?.value))?;
+                let value = oracle.observe(&trial.configuration)?.value;
+                session.tell(trial.id, Outcome::Value(value))?;
             }
             let metrics = BTreeMap::from([
                 ("simple_regret".to_owned(), oracle.simple_regret()),

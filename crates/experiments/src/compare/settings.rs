@@ -1,8 +1,12 @@
 //! What is compared, on what and for how long: `settings/compare.toml`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use wimble::strategy::Spec;
 
+use super::function::Function;
+use crate::data::Folder;
 use crate::error::{Error, Result};
 use crate::settings::{keep, positive};
 
@@ -44,6 +48,12 @@ pub struct Tool {
     pub spec: Option<String>,
     /// Evaluations a run, if fewer than for all.
     pub evaluations: Option<usize>,
+    /// Whether its ask takes so long that it runs on the problems of the sample only.
+    #[serde(default)]
+    pub slow: bool,
+    /// The suites that it does not run on, with the reason.
+    #[serde(default)]
+    pub not_on: BTreeMap<Suite, String>,
     /// Whether it is in the figures.
     #[serde(default)]
     pub drawn: bool,
@@ -53,11 +63,50 @@ pub struct Tool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
-    /// Its name, as `wimble-problems` has it.
+    /// Its name: that of `wimble-problems`, unless it is one of Figure 3.
     pub name: String,
+    /// What it is ranked with.
+    #[serde(default)]
+    pub suite: Suite,
+    /// The problem of Figure 3 that it is; data and optimum are in the settings of that figure.
+    pub fig3: Option<String>,
+    /// Evaluations a run, if fewer than for all.
+    pub evaluations: Option<usize>,
+    /// Whether slow tools run on it too.
+    #[serde(default)]
+    pub sample: bool,
     /// Whether defaults were chosen by looking at it.
     #[serde(default)]
     pub tuning: bool,
+    /// Why `auto` is behind here; printed where it is.
+    pub behind: Option<String>,
+}
+
+/// Problems that are ranked together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Suite {
+    /// Functions with known minima.
+    #[default]
+    Functions,
+    /// Racing lines: real variables, no noise.
+    Racing,
+    /// Tables of trained networks: levels and choices, noise.
+    Fcnet,
+}
+
+impl Suite {
+    /// All, in the order of the page.
+    pub const ALL: [Self; 3] = [Self::Functions, Self::Racing, Self::Fcnet];
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Functions => "regret",
+            Self::Racing => "racing",
+            Self::Fcnet => "fcnet",
+        }
+    }
 }
 
 /// What a user changes.
@@ -110,15 +159,39 @@ impl Settings {
         Ok(self)
     }
 
-    /// The rounds that a tool's run has.
-    pub fn rounds(&self, tool: &Tool) -> usize {
-        let evaluations =
-            tool.evaluations.map_or(self.evaluations, |cap| cap.min(self.evaluations));
-        (evaluations - self.initial).div_ceil(self.batch_size)
+    /// Leaves out the problems whose data are not in the folder; their names, with what is missing.
+    pub fn leave_out_missing(&mut self, data: &Folder) -> Result<Vec<(String, Error)>> {
+        let mut left_out = Vec::new();
+        for subject in self.problems.iter().filter(|subject| subject.fig3.is_some()) {
+            match Function::of(subject, data) {
+                Err(error @ Error::MissingData { .. }) => {
+                    left_out.push((subject.name.clone(), error));
+                }
+                other => drop(other?),
+            }
+        }
+        self.problems.retain(|subject| !left_out.iter().any(|(name, _)| *name == subject.name));
+        Ok(left_out)
+    }
+
+    /// The evaluations that a tool's run on a problem has.
+    pub fn evaluations_of(&self, tool: &Tool, subject: &Subject) -> usize {
+        let caps = [tool.evaluations, subject.evaluations];
+        caps.into_iter().flatten().fold(self.evaluations, usize::min)
+    }
+
+    /// The rounds that a tool's run on a problem has.
+    pub fn rounds(&self, tool: &Tool, subject: &Subject) -> usize {
+        (self.evaluations_of(tool, subject) - self.initial).div_ceil(self.batch_size)
     }
 }
 
 impl Tool {
+    /// Whether it is meant to run on a problem.
+    pub fn runs_on(&self, subject: &Subject) -> bool {
+        !self.not_on.contains_key(&subject.suite) && (subject.sample || !self.slow)
+    }
+
     /// The engine's method.
     pub fn method(&self) -> Result<Spec> {
         match &self.spec {
@@ -134,13 +207,26 @@ impl Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Figure;
 
     #[test]
     fn every_problem_exists_and_every_method_builds() {
         let settings = Settings::published().unwrap();
+        let figure = Figure::RealData.settings().unwrap();
         for subject in &settings.problems {
-            let problem = wimble_problems::problem(&subject.name).unwrap();
-            assert_eq!(problem.name(), subject.name);
+            match &subject.fig3 {
+                None => {
+                    let problem = wimble_problems::problem(&subject.name).unwrap();
+                    assert_eq!(
+                        (problem.name(), subject.suite),
+                        (subject.name.clone(), Suite::Functions)
+                    );
+                }
+                Some(name) => {
+                    assert!(figure.problems.iter().any(|problem| problem.name == *name), "{name}");
+                    assert!(subject.suite != Suite::Functions && subject.sample);
+                }
+            }
         }
         for tool in settings.tools.iter().filter(|tool| tool.spec.is_some()) {
             drop(tool.method().unwrap().build(settings.batch_size).unwrap());
@@ -150,9 +236,16 @@ mod tests {
     #[test]
     fn at_least_a_third_of_the_problems_is_held_out_and_no_centre_is_an_answer() {
         let settings = Settings::published().unwrap();
-        let held_out = settings.problems.iter().filter(|subject| !subject.tuning).count();
-        assert!(3 * held_out >= settings.problems.len(), "{held_out}");
-        for subject in &settings.problems {
+        let functions: Vec<&Subject> =
+            settings.problems.iter().filter(|subject| subject.suite == Suite::Functions).collect();
+        let sample: Vec<&Subject> =
+            functions.iter().copied().filter(|subject| subject.sample).collect();
+        assert_eq!((functions.len(), sample.len()), (24, 8));
+        for subjects in [&functions, &sample] {
+            let held_out = subjects.iter().filter(|subject| !subject.tuning).count();
+            assert!(3 * held_out >= subjects.len(), "{held_out}");
+        }
+        for subject in functions {
             let problem = wimble_problems::problem(&subject.name).unwrap();
             let centre: Vec<f64> =
                 problem.domain().iter().map(|(low, high)| (low + high) / 2.0).collect();
@@ -175,6 +268,40 @@ mod tests {
         );
         let few = ask(Changes { evaluations: Some(61), seeds: Some(2), ..Changes::default() });
         let few = few.unwrap();
-        assert_eq!((few.seeds, few.rounds(&few.tools[0])), (2, 6));
+        assert_eq!((few.seeds, few.rounds(&few.tools[0], &few.problems[0])), (2, 6));
+    }
+
+    #[test]
+    fn budgets_and_suites_decide_who_runs_where() {
+        let settings = Settings::published().unwrap();
+        let tool = |name: &str| settings.tools.iter().find(|tool| tool.name == name).unwrap();
+        let subject =
+            |name: &str| settings.problems.iter().find(|subject| subject.name == name).unwrap();
+        let evaluations = |of: &str, on: &str| settings.evaluations_of(tool(of), subject(on));
+        assert_eq!(evaluations("auto", "branin"), 2010);
+        assert_eq!(evaluations("optuna-tpe", "branin"), 510);
+        assert_eq!(evaluations("botorch", "hartmann6"), 60);
+        assert_eq!(evaluations("auto", "racing-uc-berkeley"), 210);
+        assert_eq!(evaluations("smac", "fcnet-slice"), 210);
+        assert_eq!(evaluations("pycma", "fcnet-slice"), 510);
+        assert!(tool("hebo").runs_on(subject("hartmann6")));
+        assert!(!tool("hebo").runs_on(subject("branin")));
+        assert!(tool("pycma").runs_on(subject("branin")));
+        assert!(tool("pycma").runs_on(subject("racing-eth-mobil")));
+        assert!(!tool("pycma").runs_on(subject("fcnet-slice")));
+        assert!(tool("smac").runs_on(subject("fcnet-slice")));
+    }
+
+    #[test]
+    fn problems_without_their_data_are_left_out_and_named() {
+        let mut settings = Settings::published().unwrap();
+        let left_out = settings.leave_out_missing(&Folder::new("no-such-folder")).unwrap();
+        let names: Vec<&str> = left_out.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["racing-uc-berkeley", "racing-eth-mobil", "fcnet-parkinsons", "fcnet-slice"]
+        );
+        assert!(left_out[0].1.to_string().contains("ucb_center.txt is not there"));
+        assert_eq!(settings.problems.len(), 24);
     }
 }
