@@ -135,6 +135,11 @@ impl Oracle {
         self.best.value_regret
     }
 
+    /// The true regret of a configuration, whatever was observed there.
+    pub fn regret(&self, configuration: &Configuration) -> Result<f64> {
+        Ok(self.function.observe(configuration, self.seed, 0)?.regret)
+    }
+
     /// The value as the side has it.
     fn inside(&self, side: &Dimension, value: &Value) -> Result<Value> {
         match &side.kind {

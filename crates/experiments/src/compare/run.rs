@@ -132,10 +132,17 @@ impl Plan {
                 let value = oracle.observe(&trial.configuration)?.value;
                 session.tell(trial.id, Outcome::Value(value))?;
             }
-            let metrics = BTreeMap::from([
+            let mut metrics = BTreeMap::from([
                 ("simple_regret".to_owned(), oracle.simple_regret()),
                 ("incumbent_regret".to_owned(), oracle.incumbent_regret()),
             ]);
+            // At the checkpoints only: the model is asked, which takes as long as a proposal.
+            if self.settings.checkpoints.contains(&oracle.evaluations())
+                && let Some(best) = session.recommend()?
+            {
+                let regret = oracle.regret(&best.trial.configuration)?;
+                metrics.insert("recommended_regret".to_owned(), regret);
+            }
             writer.round(Round { round, evaluations: oracle.evaluations(), metrics })?;
             if round < *rounds && times.asks.iter().sum::<f64>() > ask_seconds {
                 end = End::Aborted;

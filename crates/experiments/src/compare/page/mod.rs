@@ -67,8 +67,8 @@ impl Report<'_> {
              minimiser is at the centre of its box. Regret is the true value above the minimum, also where observations \
              are noisy. Noise is a share of the range of the values: where this spans orders of magnitude \
              (Goldstein-Price, Rosenbrock) it hides all that is near the minimum, and such a problem says little about a \
-             tool.\n\nA tool whose ask takes seconds cannot be run on all functions in reasonable time. These slow tools \
-             ({}) run on a sample of {} functions, {of_these} of them held out, and to fewer evaluations. So ranks are \
+             tool.\n\nSome tools take too long to be run on all functions. These slow tools ({}) \
+             run on a sample of {} functions, {of_these} of them held out, and to fewer evaluations. So ranks are \
              given twice: over all functions, with the tools that run on all of them; and over the sample, with all \
              tools. Racing lines and tables of trained networks have sections and ranks of their own.\n\n",
             functions.len(),
