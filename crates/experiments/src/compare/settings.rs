@@ -251,7 +251,8 @@ mod tests {
                 problem.domain().iter().map(|(low, high)| (low + high) / 2.0).collect();
             assert!(!problem.minimisers().contains(&centre), "{}", subject.name);
             let family = subject.name.split(['-', '+']).next().unwrap();
-            let tuned = ["branin", "rosenbrock", "hartmann6", "ackley", "levy", "rastrigin"];
+            let tuned =
+                ["branin", "rosenbrock", "hartmann6", "ackley", "levy", "rastrigin", "styblinski"];
             assert_eq!(subject.tuning, tuned.contains(&family), "{}", subject.name);
         }
     }

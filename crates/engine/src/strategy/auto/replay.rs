@@ -3,7 +3,8 @@
 //! - The first trial with a value opens *main*. Each trial falls to the region whose centre is nearer, whoever asked for
 //!   it; what is far from both teaches neither.
 //! - Once main is shorter than [`OPENS`], an *explorer* opens: at the best trial far from all known basins, or at random. It
-//!   ends when it has settled or has come to a known basin; then another opens. When it is better than main the two change places.
+//!   ends when it has settled, has come to a known basin or has found nothing better for [`PATIENCE`] trials; then another
+//!   opens. When it is better than main the two change places.
 //! - Regions fit their hyper-parameters further every [`EVERY`] trials. What fits carry from one to the next is forgotten every
 //!   [`WINDOW`] trials, so that a process that starts anew fits only from there on and arrives at the same bits.
 //!
@@ -24,6 +25,8 @@ pub(super) const WINDOW: usize = 400;
 const OPENS: f64 = 0.05;
 /// The first length of an explorer, and the one at which it has settled.
 const EXPLORER: (f64, f64) = (0.4, 0.02);
+/// Trials, of whichever region, that an explorer may take to find something better than before.
+const PATIENCE: usize = 100;
 /// How often an explorer starts at a known trial rather than at random.
 const AT_TRIAL: f64 = 0.8;
 /// How far, in the largest difference of a coordinate, a start must be from known basins.
@@ -48,6 +51,8 @@ pub(super) struct Replay {
     basins: Vec<Vec<f64>>,
     /// Where the present one began.
     began: Vec<f64>,
+    /// The trial that opened it, or the last that was better than all before in it.
+    improved: usize,
     /// Values and trials, best first, no two near each other.
     starts: Vec<(f64, usize)>,
     restarts: u64,
@@ -100,18 +105,21 @@ impl Replay {
         match &mut self.explorer {
             Some(explorer) if gap(x, explorer.centre()) < gap(x, main.centre()) => {
                 if gap(x, explorer.centre()) <= explorer.length() {
+                    if value < explorer.best() {
+                        self.improved = trial;
+                    }
                     explorer.tell(x, value, settings);
                 }
             }
             _ => main.tell(x, value, settings),
         }
         if settings.uses(Ingredient::Explorer) {
-            self.tend(history, seed);
+            self.tend(trial, history, seed);
         }
     }
 
-    /// Opens, closes and exchanges regions.
-    fn tend(&mut self, history: &History, seed: Seed) {
+    /// Opens, closes and exchanges regions after a trial.
+    fn tend(&mut self, trial: usize, history: &History, seed: Seed) {
         let Some(main) = &mut self.main else { return };
         if let Some(explorer) = &mut self.explorer {
             if explorer.best() < main.best() {
@@ -120,7 +128,8 @@ impl Replay {
             let near = |x: &[f64]| gap(explorer.centre(), x) < SAME;
             let known = explorer.best().is_finite()
                 && (near(main.centre()) || self.basins.iter().any(|basin| near(basin)));
-            if explorer.length() < EXPLORER.1 || known {
+            let stuck = trial - self.improved > PATIENCE;
+            if explorer.length() < EXPLORER.1 || known || stuck {
                 let (began, ended) = (std::mem::take(&mut self.began), explorer.centre().to_vec());
                 self.explorer = None;
                 self.basins.extend([began, ended]);
@@ -131,6 +140,7 @@ impl Replay {
         if self.explorer.is_none() && self.main.as_ref().is_some_and(|main| main.length() < OPENS) {
             let explorer = self.start(history, seed);
             self.began = explorer.centre().to_vec();
+            self.improved = trial;
             self.explorer = Some(explorer);
         }
     }
