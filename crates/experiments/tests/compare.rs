@@ -126,7 +126,7 @@ fn runs_resume_and_are_reported() {
             "1 runs have begun and not ended",
             "| random search | 4 of 120 | 0 of 10 | 0 of 10 | 0 | 2010 | wimble",
             "| pycma | 0 of 120 | 0 of 10 | - | 0 | 2010 | no records |",
-            "| HEBO | 0 of 40 | 0 of 10 | 0 of 10 | 0 | 210 | no records |",
+            "| HEBO | 0 of 40 | 0 of 10 | 0 of 10 | 0 | 60 | no records |",
             "## Racing lines, batches of 10",
             "There are no records. Their data are not part of this repository",
             "pycma (its variables are real numbers)",

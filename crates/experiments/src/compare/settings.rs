@@ -283,7 +283,8 @@ mod tests {
         assert_eq!(evaluations("optuna-tpe", "branin"), 510);
         assert_eq!(evaluations("botorch", "hartmann6"), 60);
         assert_eq!(evaluations("auto", "racing-uc-berkeley"), 210);
-        assert_eq!(evaluations("smac", "fcnet-slice"), 210);
+        assert_eq!(evaluations("smac", "fcnet-slice"), 60);
+        assert_eq!(evaluations("optuna-gp", "fcnet-slice"), 210);
         assert_eq!(evaluations("pycma", "fcnet-slice"), 510);
         assert!(tool("hebo").runs_on(subject("hartmann6")));
         assert!(!tool("hebo").runs_on(subject("branin")));
