@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Its other fields are the attributes of the trial, kept with it; where they are too large
-//! ([`LARGEST`](crate::attributes::LARGEST)), a note stands in for them, for the value is worth keeping.
+//! ([`LARGEST`]), a note stands in for them, for the value is worth keeping.
 //!
 //! The last one counts; other lines, and objects without these fields, are passed over. A result that cannot be read,
 //! or that is not finite, is a failure and never passed over: an older line must not stand in for it.
