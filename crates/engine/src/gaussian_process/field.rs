@@ -18,6 +18,8 @@ use crate::points::Points;
 #[derive(Debug, Clone)]
 pub struct Field {
     points: Points,
+    /// The points in units of the length scales.
+    scaled: Points,
     means: Vec<f64>,
     variances: Vec<f64>,
     /// v(c) of each point, one after another, as of the first posterior.
@@ -47,7 +49,9 @@ impl Field {
                 prior - dot(row, row)
             })
             .collect();
-        Self { points, means, variances, rows, added: Vec::new(), len }
+        let scale = |x| posterior.kernel().scale(x);
+        let scaled = Points::from_rows(points.dim(), points.rows().map(scale));
+        Self { points, scaled, means, variances, rows, added: Vec::new(), len }
     }
 
     /// The points.
@@ -66,18 +70,18 @@ impl Field {
     pub fn take_in(&mut self, extended: &Posterior) {
         let Some(last) = extended.len().checked_sub(1) else { return };
         assert_eq!(last, self.len + self.added.len(), "points are taken in one at a time");
-        let x = extended.points().row(last);
+        let kernel = extended.kernel();
+        let x = kernel.scale(extended.points().row(last));
         let row = extended.factor().last_row();
         let pivot = row[last];
-        let kernel = extended.kernel();
         let mut added = Vec::with_capacity(self.points.len());
-        for (p, c) in self.points.rows().enumerate() {
+        for (p, c) in self.scaled.rows().enumerate() {
             let own = &self.rows[p * self.len..(p + 1) * self.len];
             let mut explained = dot(own, &row[..self.len]);
             for (entries, l) in self.added.iter().zip(&row[self.len..]) {
                 explained += entries[p] * l;
             }
-            let entry = (kernel.value(c, x) - explained) / pivot;
+            let entry = (kernel.scaled_value(c, &x) - explained) / pivot;
             self.variances[p] -= entry * entry;
             added.push(entry);
         }

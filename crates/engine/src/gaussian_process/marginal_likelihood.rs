@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Profile};
-use crate::points::{Points, squared_distance};
+use crate::points::Points;
 
 /// A normal distribution of the logarithm of a positive parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -325,12 +325,7 @@ fn evaluate(
     let n = points.len();
     let (profile, scale) = (kernel.profile(), kernel.output_scale());
     let alpha = if let Profile::RationalQuadratic { alpha } = profile { alpha } else { 0.0 };
-    let scaled = Points::from_rows(
-        points.dim(),
-        points.rows().map(|x| {
-            x.iter().zip(kernel.length_scales()).map(|(x, scale)| x / scale).collect::<Vec<_>>()
-        }),
-    );
+    let scaled = Points::from_rows(points.dim(), points.rows().map(|x| kernel.scale(x)));
     let mut factor = Mat::<f64>::zeros(n, n);
     // Kept for the gradient: a profile costs far more than the memory it is read back from.
     let mut slopes = Vec::with_capacity(n * n.saturating_sub(1) / 2);
@@ -338,7 +333,7 @@ fn evaluate(
         let column = &mut factor.col_as_slice_mut(j)[j..];
         column[0] = scale + noise;
         for (entry, i) in column[1..].iter_mut().zip(j + 1..) {
-            let slope = profile.slopes(squared_distance(scaled.row(i), scaled.row(j)));
+            let slope = kernel.scaled_slopes(scaled.row(i), scaled.row(j));
             *entry = scale * slope.value;
             slopes.push(slope);
         }
@@ -387,9 +382,17 @@ fn evaluate(
             in_kernel += weight * slope.value;
             in_alpha += weight * slope.in_alpha;
             // ∂r²/∂ log ℓₖ = -2 ((aₖ - bₖ) / ℓₖ)²
-            let factor = -2.0 * weight * slope.in_squared;
-            for ((sum, a), b) in in_length_scales.iter_mut().zip(a).zip(b) {
-                *sum += factor * (a - b) * (a - b);
+            let factor = -2.0 * weight;
+            let whole = slope.in_squared;
+            if kernel.additive() == 0.0 {
+                for ((sum, a), b) in in_length_scales.iter_mut().zip(a).zip(b) {
+                    *sum += factor * whole * (a - b) * (a - b);
+                }
+            } else {
+                for ((sum, a), b) in in_length_scales.iter_mut().zip(a).zip(b) {
+                    let gap = a - b;
+                    *sum += factor * (whole + kernel.additive_slope(gap)) * gap * gap;
+                }
             }
         }
     }
@@ -637,9 +640,16 @@ mod tests {
 
     #[test]
     fn the_profiled_likelihood_is_the_largest_over_the_factor_and_has_its_slopes() {
+        for additive in [0.0, 0.5] {
+            check_profiled_likelihood(additive);
+        }
+    }
+
+    fn check_profiled_likelihood(additive: f64) {
         let (points, targets) = data(30, 4);
         let kernel = |scales: [f64; 2], factor: f64| {
-            Kernel::new(Profile::Matern52, scales.to_vec(), factor).unwrap()
+            let kernel = Kernel::new(Profile::Matern52, scales.to_vec(), factor).unwrap();
+            kernel.with_additive(additive).unwrap()
         };
         let at = |scales: [f64; 2], noise: f64| {
             profiled_log_likelihood(&kernel(scales, 1.0), noise, &points, &targets).unwrap()

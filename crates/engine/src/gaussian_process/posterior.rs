@@ -16,7 +16,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::Cholesky;
-use crate::points::{Points, squared_distance};
+use crate::points::Points;
 
 /// Points whose kernel rows are held at a time when many are predicted.
 const CHUNK: usize = 64;
@@ -63,7 +63,7 @@ impl Posterior {
         let (mut points, mut scaled) = (self.points.clone(), self.scaled.clone());
         for point in more {
             points.push(point);
-            scaled.push(&self.scale(point));
+            scaled.push(&self.kernel.scale(point));
         }
         let factor = self.factor.extend(points.len(), |i, row| {
             fill_row(&self.kernel, scaled.row(i), &scaled, row);
@@ -127,7 +127,7 @@ impl Posterior {
 
     /// The mean at x; its gradient with respect to x goes to `gradient`.
     pub fn mean_and_gradient(&self, weights: &[f64], x: &[f64], gradient: &mut [f64]) -> f64 {
-        let x = self.scale(x);
+        let x = self.kernel.scale(x);
         let row = SlopedRow::new(&self.kernel, &x, &self.scaled);
         row.gradient(&x, self, weights, gradient);
         dot(weights, &row.values)
@@ -142,7 +142,7 @@ impl Posterior {
 
     /// The deviation at x; its gradient with respect to x goes to `gradient`.
     pub fn deviation_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let x = self.scale(x);
+        let x = self.kernel.scale(x);
         let row = SlopedRow::new(&self.kernel, &x, &self.scaled);
         let mut solved = row.values.clone();
         self.factor.solve_lower(&mut solved);
@@ -168,7 +168,7 @@ impl Posterior {
         mean_gradient: &mut [f64],
         deviation_gradient: &mut [f64],
     ) -> Prediction {
-        let x = self.scale(x);
+        let x = self.kernel.scale(x);
         let row = SlopedRow::new(&self.kernel, &x, &self.scaled);
         let mean = dot(weights, &row.values);
         row.gradient(&x, self, weights, mean_gradient);
@@ -191,7 +191,7 @@ impl Posterior {
             let done = predictions.len();
             for (p, x) in points.enumerate() {
                 let row = &mut rows[p * n..(p + 1) * n];
-                fill_row(&self.kernel, &self.scale(x), &self.scaled, row);
+                fill_row(&self.kernel, &self.kernel.scale(x), &self.scaled, row);
                 predictions.push(Prediction { mean: dot(weights, row), deviation: 0.0 });
             }
             self.factor.solve_lower_batch(rows);
@@ -217,7 +217,7 @@ impl Posterior {
         for chunk in at.as_slice().chunks(CHUNK * self.dim()) {
             let done = predictions.len();
             let points: Vec<Vec<f64>> =
-                chunk.chunks_exact(self.dim()).map(|x| self.scale(x)).collect();
+                chunk.chunks_exact(self.dim()).map(|x| self.kernel.scale(x)).collect();
             let rows: Vec<SlopedRow> =
                 points.iter().map(|x| SlopedRow::new(&self.kernel, x, &self.scaled)).collect();
             let mut solved: Vec<f64> =
@@ -240,15 +240,9 @@ impl Posterior {
         predictions
     }
 
-    /// A point in units of the length scales.
-    fn scale(&self, x: &[f64]) -> Vec<f64> {
-        assert_eq!(x.len(), self.dim(), "a point must have one coordinate a length scale");
-        x.iter().zip(self.kernel.length_scales()).map(|(x, scale)| x / scale).collect()
-    }
-
     /// Writes k(x), one entry a point.
     pub(super) fn fill_row(&self, x: &[f64], row: &mut [f64]) {
-        fill_row(&self.kernel, &self.scale(x), &self.scaled, row);
+        fill_row(&self.kernel, &self.kernel.scale(x), &self.scaled, row);
     }
 
     /// The least variance under a prior one: rounding can make the difference of two near numbers negative.
@@ -259,7 +253,7 @@ impl Posterior {
     /// k(x), one entry a point.
     fn row(&self, x: &[f64]) -> Vec<f64> {
         let mut row = vec![0.0; self.len()];
-        fill_row(&self.kernel, &self.scale(x), &self.scaled, &mut row);
+        fill_row(&self.kernel, &self.kernel.scale(x), &self.scaled, &mut row);
         row
     }
 
@@ -290,33 +284,25 @@ impl Posterior {
 /// A kernel row k(x) with the factors that its gradient is made of.
 struct SlopedRow {
     values: Vec<f64>,
-    /// 2s dφ/d(r²), one a point.
+    /// Twice the slopes of the kernel in r², one a point.
     slopes: Vec<f64>,
 }
 
 impl SlopedRow {
     fn new(kernel: &Kernel, x: &[f64], points: &Points) -> Self {
-        let scale = kernel.output_scale();
-        let (values, slopes) = points
-            .rows()
-            .map(|point| {
-                let (value, slope) = kernel.profile().value_and_slope(squared_distance(x, point));
-                (scale * value, 2.0 * scale * slope)
-            })
-            .unzip();
+        let (values, slopes) =
+            points.rows().map(|point| kernel.scaled_value_and_slope(x, point)).unzip();
         Self { values, slopes }
     }
 
     /// Σᵢ wᵢ ∇k(x, xᵢ), for x in units of the length scales.
     fn gradient(&self, x: &[f64], posterior: &Posterior, weights: &[f64], gradient: &mut [f64]) {
         gradient.fill(0.0);
+        let kernel = &posterior.kernel;
         for ((point, slope), weight) in posterior.scaled.rows().zip(&self.slopes).zip(weights) {
-            let factor = slope * weight;
-            for ((g, x), p) in gradient.iter_mut().zip(x).zip(point) {
-                *g += factor * (x - p);
-            }
+            kernel.add_gradient(x, point, *slope, *weight, gradient);
         }
-        for (g, scale) in gradient.iter_mut().zip(posterior.kernel.length_scales()) {
+        for (g, scale) in gradient.iter_mut().zip(kernel.length_scales()) {
             *g /= scale;
         }
     }
@@ -324,9 +310,8 @@ impl SlopedRow {
 
 /// The kernel between x and the first points, all in units of the length scales.
 fn fill_row(kernel: &Kernel, x: &[f64], points: &Points, row: &mut [f64]) {
-    let (profile, scale) = (kernel.profile(), kernel.output_scale());
     for (entry, point) in row.iter_mut().zip(points.rows()) {
-        *entry = scale * profile.value(squared_distance(x, point));
+        *entry = kernel.scaled_value(x, point);
     }
 }
 
@@ -354,6 +339,13 @@ mod tests {
 
     fn kernel(profile: Profile) -> Kernel {
         Kernel::new(profile, vec![0.3, 0.8, 1.4], 1.7).unwrap()
+    }
+
+    /// The same with and without a sum over coordinates.
+    fn kernels() -> impl Strategy<Value = Kernel> {
+        let share = prop_oneof![Just(0.0), 0.1..1.0_f64];
+        (profiles(), share)
+            .prop_map(|(profile, share)| kernel(profile).with_additive(share).unwrap())
     }
 
     fn points(len: usize, seed: u64) -> Points {
@@ -391,12 +383,12 @@ mod tests {
 
         #[test]
         fn predictions_are_those_of_the_textbook(
-            profile in profiles(),
+            kernel in kernels(),
             len in 1..40_usize,
             seed in 0..1000_u64,
             ridge in 0.01..1.0_f64,
         ) {
-            let (kernel, xs, z) = (kernel(profile), points(len, seed), targets(len));
+            let (xs, z) = (points(len, seed), targets(len));
             let posterior = Posterior::fit(kernel.clone(), ridge, xs.rows()).unwrap();
             let weights = posterior.weights(&z);
             let gram: Vec<Vec<f64>> = xs
@@ -436,11 +428,11 @@ mod tests {
 
         #[test]
         fn gradients_are_those_of_finite_differences(
-            profile in profiles(),
+            kernel in kernels(),
             len in 1..30_usize,
             seed in 0..1000_u64,
         ) {
-            let (kernel, xs, z) = (kernel(profile), points(len, seed), targets(len));
+            let (xs, z) = (points(len, seed), targets(len));
             let posterior = Posterior::fit(kernel, 0.025, xs.rows()).unwrap();
             let weights = posterior.weights(&z);
             let at = points(3, seed + 1);

@@ -1,11 +1,13 @@
-//! Positive-definite kernels k(x, x') = s · φ(r²), with r² = Σₖ ((xₖ - x'ₖ) / ℓₖ)².
+//! Positive-definite kernels k(x, x') = s · ((1 - a) φ(r²) + a ψ(x, x')), with r² = Σₖ ((xₖ - x'ₖ) / ℓₖ)².
 //!
 //! s is the output scale, ℓ the length scales (one a coordinate: automatic relevance determination) and φ a
 //! profile with φ(0) = 1, one file each. Written in r², every profile has a finite slope at r = 0, so that
-//! gradients need no special case there.
+//! gradients need no special case there. a, which is 0 unless asked for, is the share of a sum over coordinates
+//! (additive.rs).
 //!
 //! Cost: O(d) an evaluation.
 
+mod additive;
 mod matern;
 mod rational_quadratic;
 mod squared_exponential;
@@ -13,6 +15,7 @@ mod squared_exponential;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::points::squared_distance;
 
 /// The profile φ of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,13 @@ pub struct Kernel {
     profile: Profile,
     length_scales: Vec<f64>,
     output_scale: f64,
+    /// a.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    additive: f64,
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 impl Kernel {
@@ -115,7 +125,7 @@ impl Kernel {
         {
             return Err(Error::invalid("rational quadratic alpha", alpha, "positive and finite"));
         }
-        Ok(Self { profile, length_scales, output_scale })
+        Ok(Self { profile, length_scales, output_scale, additive: 0.0 })
     }
 
     /// The same length scale in each of `dim` coordinates.
@@ -126,6 +136,14 @@ impl Kernel {
         output_scale: f64,
     ) -> Result<Self> {
         Self::new(profile, vec![length_scale; dim], output_scale)
+    }
+
+    /// The kernel with a share, from 0 to 1, for the sum over coordinates.
+    pub fn with_additive(self, share: f64) -> Result<Self> {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(Error::invalid("additive share", share, "from 0 to 1"));
+        }
+        Ok(Self { additive: share, ..self })
     }
 
     /// Coordinates of a point.
@@ -148,28 +166,23 @@ impl Kernel {
         self.output_scale
     }
 
-    /// r²: the squared distance in length scales.
-    #[inline]
-    pub fn scaled_squared_distance(&self, a: &[f64], b: &[f64]) -> f64 {
-        debug_assert_eq!(a.len(), self.dim());
-        a.iter()
-            .zip(b)
-            .zip(&self.length_scales)
-            .map(|((a, b), scale)| {
-                let gap = (a - b) / scale;
-                gap * gap
-            })
-            .sum()
+    /// a: the share of the sum over coordinates.
+    pub fn additive(&self) -> f64 {
+        self.additive
+    }
+
+    /// A point in units of the length scales.
+    pub fn scale(&self, x: &[f64]) -> Vec<f64> {
+        assert_eq!(x.len(), self.dim(), "a point must have one coordinate a length scale");
+        x.iter().zip(&self.length_scales).map(|(x, scale)| x / scale).collect()
     }
 
     /// k(a, b).
-    #[inline]
     pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
-        self.output_scale * self.profile.value(self.scaled_squared_distance(a, b))
+        self.scaled_value(&self.scale(a), &self.scale(b))
     }
 
     /// k(a, b); ∇ₐ k(a, b), multiplied by `weight`, is added to `gradient`.
-    #[inline]
     pub fn value_adding_gradient(
         &self,
         a: &[f64],
@@ -177,12 +190,83 @@ impl Kernel {
         weight: f64,
         gradient: &mut [f64],
     ) -> f64 {
-        let (value, slope) = self.profile.value_and_slope(self.scaled_squared_distance(a, b));
-        let factor = 2.0 * weight * self.output_scale * slope;
-        for (((g, a), b), scale) in gradient.iter_mut().zip(a).zip(b).zip(&self.length_scales) {
-            *g += factor * (a - b) / (scale * scale);
+        let (a, b) = (self.scale(a), self.scale(b));
+        let (value, slope) = self.scaled_value_and_slope(&a, &b);
+        let mut scaled = vec![0.0; self.dim()];
+        self.add_gradient(&a, &b, slope, weight, &mut scaled);
+        for ((g, scaled), scale) in gradient.iter_mut().zip(&scaled).zip(&self.length_scales) {
+            *g += scaled / scale;
         }
-        self.output_scale * value
+        value
+    }
+
+    /// k between points in units of the length scales.
+    #[inline]
+    pub fn scaled_value(&self, a: &[f64], b: &[f64]) -> f64 {
+        let whole = self.profile.value(squared_distance(a, b));
+        self.output_scale * self.with_sum(whole, a, b)
+    }
+
+    /// k between points in units of the length scales, and twice its slope in r² (the sum over coordinates left out):
+    /// what [`Self::add_gradient`] needs.
+    #[inline]
+    pub fn scaled_value_and_slope(&self, a: &[f64], b: &[f64]) -> (f64, f64) {
+        let (whole, slope) = self.profile.value_and_slope(squared_distance(a, b));
+        let share = 1.0 - self.additive;
+        (self.output_scale * self.with_sum(whole, a, b), 2.0 * self.output_scale * share * slope)
+    }
+
+    /// Adds ∇ₐ k(a, b), multiplied by `weight`, to `gradient`; all in units of the length scales.
+    #[inline]
+    pub fn add_gradient(
+        &self,
+        a: &[f64],
+        b: &[f64],
+        slope: f64,
+        weight: f64,
+        gradient: &mut [f64],
+    ) {
+        let whole = slope * weight;
+        if self.additive == 0.0 {
+            for ((g, a), b) in gradient.iter_mut().zip(a).zip(b) {
+                *g += whole * (a - b);
+            }
+            return;
+        }
+        let dim = self.dim() as f64;
+        let sum = 2.0 * self.output_scale * self.additive * weight;
+        for ((g, a), b) in gradient.iter_mut().zip(a).zip(b) {
+            let gap = a - b;
+            *g += (whole + sum * additive::slope(gap, dim)) * gap;
+        }
+    }
+
+    /// k/s with its derivatives, between points in units of the length scales. `in_squared` leaves the sum over
+    /// coordinates out: see [`Self::additive_slope`].
+    #[inline]
+    pub fn scaled_slopes(&self, a: &[f64], b: &[f64]) -> ProfileSlopes {
+        let slopes = self.profile.slopes(squared_distance(a, b));
+        let share = 1.0 - self.additive;
+        ProfileSlopes {
+            value: self.with_sum(slopes.value, a, b),
+            in_squared: share * slopes.in_squared,
+            in_alpha: share * slopes.in_alpha,
+        }
+    }
+
+    /// The derivative of the sum over coordinates, in k/s, in the square of one scaled gap.
+    #[inline]
+    pub fn additive_slope(&self, gap: f64) -> f64 {
+        self.additive * additive::slope(gap, self.dim() as f64)
+    }
+
+    /// (1 - a) φ + a ψ.
+    #[inline]
+    fn with_sum(&self, whole: f64, a: &[f64], b: &[f64]) -> f64 {
+        match self.additive {
+            0.0 => whole,
+            share => (1.0 - share) * whole + share * additive::value(a, b),
+        }
     }
 }
 
@@ -198,6 +282,10 @@ mod tests {
             Just(Profile::Matern32),
             Just(Profile::Matern52),
         ]
+    }
+
+    fn shares() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]
     }
 
     proptest! {
@@ -225,10 +313,12 @@ mod tests {
         #[test]
         fn the_gradient_is_that_of_finite_differences(
             profile in profiles(),
+            share in shares(),
             a in prop::array::uniform3(0.0..1.0_f64),
             b in prop::array::uniform3(0.0..1.0_f64),
         ) {
             let kernel = Kernel::new(profile, vec![0.3, 0.7, 1.5], 2.5).unwrap();
+            let kernel = kernel.with_additive(share).unwrap();
             let mut gradient = [0.0; 3];
             let value = kernel.value_adding_gradient(&a, &b, 1.0, &mut gradient);
             prop_assert_eq!(value, kernel.value(&a, &b));
@@ -266,12 +356,33 @@ mod tests {
     }
 
     #[test]
+    fn the_additive_part_is_a_mean_of_rational_quadratics_of_one_coordinate() {
+        let scales = [0.3, 0.8];
+        let whole = Kernel::new(Profile::Matern52, scales.to_vec(), 2.0).unwrap();
+        let (a, b) = ([0.1, 0.9], [0.5, 0.2]);
+        let sum: f64 = (0..2)
+            .map(|k| {
+                // Half the square, over a length scale that is √(2d) times shorter.
+                let scale = scales[k] / 4.0_f64.sqrt();
+                let profile = Profile::RationalQuadratic { alpha: 1.0 };
+                profile.value(((a[k] - b[k]) / scale).powi(2))
+            })
+            .sum();
+        let expected = 0.7 * whole.value(&a, &b) + 0.3 * 2.0 * sum / 2.0;
+        let kernel = whole.with_additive(0.3).unwrap();
+        assert!((kernel.value(&a, &b) - expected).abs() < 1e-15);
+        assert_eq!(kernel.value(&a, &a), 2.0);
+    }
+
+    #[test]
     fn bad_hyper_parameters_are_refused_by_name() {
         let refused = |kernel: Result<Kernel>| kernel.unwrap_err().to_string();
         let profile = Profile::Matern52;
         assert!(refused(Kernel::new(profile, vec![], 1.0)).contains("length scales"));
         assert!(refused(Kernel::new(profile, vec![1.0, 0.0], 1.0)).contains("length scale 1 is 0"));
         assert!(refused(Kernel::new(profile, vec![1.0], f64::NAN)).contains("output scale"));
+        let kernel = Kernel::new(profile, vec![1.0], 1.0).unwrap();
+        assert!(refused(kernel.with_additive(1.5)).contains("additive share is 1.5"));
         let profile = Profile::RationalQuadratic { alpha: -1.0 };
         assert!(refused(Kernel::new(profile, vec![1.0], 1.0)).contains("alpha is -1"));
     }

@@ -4,6 +4,8 @@
 //! z = m + g(x) + ε,   g ~ GP(0, c k),   ε ~ N(0, c ρ),   k Matérn-5/2 with a length scale for each group of coordinates
 //! ```
 //!
+//! A share of k may be a sum over coordinates (`kernel::additive`).
+//!
 //! m and c are at their own maxima for every k and ρ; the logarithms of length scales and of ρ climb the posterior of
 //! the marginal likelihood under normal priors by resilient steps, a few at a time: they are carried from one fit to the
 //! next, and need not arrive in one.
@@ -33,6 +35,15 @@ const LOG_NOISE: (f64, f64) = (-20.7, 2.3);
 const FARTHEST: f64 = 7.0;
 /// The first resilient step, and the longest in units of it.
 const STEP: (f64, f64) = (0.25, 4.0);
+
+/// What is given of the kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Shape {
+    /// The group of each coordinate.
+    pub(super) group: Vec<usize>,
+    /// The share of the sum over coordinates.
+    pub(super) additive: f64,
+}
 
 /// Hyper-parameters, on their way.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,10 +79,10 @@ impl HyperParameters {
         self.logs[self.logs.len() - 1].exp()
     }
 
-    /// Takes so many resilient steps. `group[k]` is the group of coordinate k.
+    /// Takes so many resilient steps.
     pub(super) fn improve(
         &mut self,
-        group: &[usize],
+        shape: &Shape,
         points: &Points,
         targets: &[f64],
         prior: Prior,
@@ -79,7 +90,7 @@ impl HyperParameters {
     ) -> Result<()> {
         let noise_at = self.logs.len() - 1;
         for _ in 0..steps {
-            let kernel = self.kernel(group)?;
+            let kernel = self.kernel(shape)?;
             let Some(likelihood) = profiled_log_likelihood(&kernel, self.noise(), points, targets)
             else {
                 // Singular to rounding: more noise makes it less so.
@@ -87,7 +98,7 @@ impl HyperParameters {
                 continue;
             };
             let mut gradient = vec![0.0; self.logs.len()];
-            for (slope, &group) in likelihood.in_length_scales.iter().zip(group) {
+            for (slope, &group) in likelihood.in_length_scales.iter().zip(&shape.group) {
                 gradient[group] += slope;
             }
             gradient[noise_at] = likelihood.in_noise;
@@ -106,9 +117,9 @@ impl HyperParameters {
         Ok(())
     }
 
-    fn kernel(&self, group: &[usize]) -> Result<Kernel> {
-        let scales = group.iter().map(|&group| self.logs[group].exp()).collect();
-        Kernel::new(Profile::Matern52, scales, 1.0)
+    fn kernel(&self, shape: &Shape) -> Result<Kernel> {
+        let scales = shape.group.iter().map(|&group| self.logs[group].exp()).collect();
+        Kernel::new(Profile::Matern52, scales, 1.0)?.with_additive(shape.additive)
     }
 }
 
@@ -128,11 +139,11 @@ pub(super) struct LocalModel {
 impl LocalModel {
     pub(super) fn fit(
         hyper_parameters: &HyperParameters,
-        group: &[usize],
+        shape: &Shape,
         points: &Points,
         targets: &[f64],
     ) -> Result<Self> {
-        let kernel = hyper_parameters.kernel(group)?;
+        let kernel = hyper_parameters.kernel(shape)?;
         let posterior = Posterior::fit(kernel, hyper_parameters.noise(), points.rows())?;
         let ones = posterior.weights(&vec![1.0; targets.len()]);
         let mut weights = posterior.weights(targets);
@@ -179,6 +190,10 @@ mod tests {
 
     const PRIOR: Prior = Prior { log_scale: (0.0, 1.0), log_noise: (-9.0, 4.0) };
 
+    fn shape(group: [usize; 2]) -> Shape {
+        Shape { group: group.to_vec(), additive: 0.0 }
+    }
+
     /// A function of the first coordinate alone.
     fn data() -> (Points, Vec<f64>) {
         let mut rng = Seed(5).stream("data", 0);
@@ -191,11 +206,11 @@ mod tests {
     fn steps_find_out_which_coordinate_matters() {
         let (points, targets) = data();
         let mut hyper_parameters = HyperParameters::new(2, PRIOR);
-        hyper_parameters.improve(&[0, 1], &points, &targets, PRIOR, 30).unwrap();
+        hyper_parameters.improve(&shape([0, 1]), &points, &targets, PRIOR, 30).unwrap();
         let scales: Vec<f64> = hyper_parameters.scales().collect();
         assert!(scales[1] > 3.0 * scales[0], "{scales:?}");
         assert!(hyper_parameters.noise() < 1e-4);
-        let model = LocalModel::fit(&hyper_parameters, &[0, 1], &points, &targets).unwrap();
+        let model = LocalModel::fit(&hyper_parameters, &shape([0, 1]), &points, &targets).unwrap();
         let at = |x: &[f64]| model.mean + model.posterior.mean(&model.weights, x);
         assert!((at(&[0.4, 0.5]) - (2.4_f64.sin() + 3.0)).abs() < 0.01);
         // The function changes along the first coordinate alone.
@@ -207,8 +222,8 @@ mod tests {
     fn coordinates_of_a_group_share_a_scale() {
         let (points, targets) = data();
         let mut hyper_parameters = HyperParameters::new(1, PRIOR);
-        hyper_parameters.improve(&[0, 0], &points, &targets, PRIOR, 5).unwrap();
-        let model = LocalModel::fit(&hyper_parameters, &[0, 0], &points, &targets).unwrap();
+        hyper_parameters.improve(&shape([0, 0]), &points, &targets, PRIOR, 5).unwrap();
+        let model = LocalModel::fit(&hyper_parameters, &shape([0, 0]), &points, &targets).unwrap();
         let scales = model.posterior.kernel().length_scales();
         assert_eq!(scales[0], scales[1]);
         hyper_parameters.level();

@@ -12,7 +12,7 @@
 
 use super::cloud::Latest;
 use super::feasibility::Feasibility;
-use super::local_model::{HyperParameters, LocalModel, Prior};
+use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use super::replay::{EVERY, WINDOW};
 use super::{Auto, Ingredient, NOISY, target};
 use crate::domain::Occupied;
@@ -53,8 +53,7 @@ pub(super) struct Mixed {
     latest: Latest,
     failed: Latest,
     learnt: Option<HyperParameters>,
-    /// The group of each coordinate.
-    group: Vec<usize>,
+    shape: Shape,
 }
 
 impl Mixed {
@@ -68,7 +67,7 @@ impl Mixed {
             latest: Latest::new(LATEST),
             failed: Latest::new(FAILED),
             learnt: None,
-            group,
+            shape: Shape { group, additive: 0.0 },
         }
     }
 
@@ -122,12 +121,12 @@ impl Mixed {
     }
 
     fn learn(&self, seen: &Seen) -> Result<HyperParameters> {
-        let groups = self.group.last().map_or(0, |last| last + 1);
+        let groups = self.shape.group.last().map_or(0, |last| last + 1);
         let (mut learnt, steps) = match self.learnt.clone() {
             Some(learnt) => (learnt, STEPS.1),
             None => (HyperParameters::new(groups, PRIOR), STEPS.0),
         };
-        learnt.improve(&self.group, &seen.points, &seen.targets, PRIOR, steps)?;
+        learnt.improve(&self.shape, &seen.points, &seen.targets, PRIOR, steps)?;
         Ok(learnt)
     }
 
@@ -135,7 +134,7 @@ impl Mixed {
     pub(super) fn recommend(&self, history: &History, settings: &Auto) -> Result<Option<usize>> {
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
-        let model = LocalModel::fit(&learnt, &self.group, &seen.points, &seen.targets)?;
+        let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;
         let noisy = model.noise_share() > NOISY;
         Ok(model.best_of(&seen.points).filter(|_| noisy).map(|place| seen.trials[place]))
     }
@@ -159,7 +158,7 @@ impl Mixed {
         let Evidence { space, history, pending } = evidence;
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
-        let model = LocalModel::fit(&learnt, &self.group, &seen.points, &seen.targets)?;
+        let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;
         let heeds_failures = settings.uses(Ingredient::Feasibility);
         let failed = Points::from_rows(
             space.dim(),

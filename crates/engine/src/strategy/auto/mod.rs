@@ -6,7 +6,8 @@
 //!
 //! - Numbers only (regions): a *main* region follows the best trials and shrinks with their spread; an *explorer* opens
 //!   once main has settled, and looks for another basin (region.rs, replay.rs). Each region has a model of its few hundred
-//!   nearest trials (local_model.rs), in coordinates that turn along valleys (frame.rs). A batch climbs a ladder of widths
+//!   nearest trials (local_model.rs): while the region is wide, half of it is a sum of functions of one coordinate each; in a
+//!   valley, coordinates turn along it (frame.rs). A batch climbs a ladder of widths
 //!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
 //! - Choices, levels, conditions, finite lists: one model of the best and the latest trials (mixed.rs).
 //! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
@@ -64,6 +65,8 @@ pub enum Ingredient {
     Region,
     /// The second region.
     Explorer,
+    /// The part of the kernel that is a sum over coordinates.
+    Sum,
     /// Coordinates that turn along valleys.
     Turning,
     /// The climb of each pick; without it, the best of the candidates.
@@ -86,8 +89,10 @@ impl Default for Auto {
 const FEWEST: usize = 20;
 /// The noise, as a part of the variance of the targets, from which on the model is believed rather than a value.
 const NOISY: f64 = 1e-3;
-/// Steps from which on an integer is taken for a real number.
+/// Steps from which on an integer is as good as a real number, and those that it must have to be searched beside real
+/// numbers.
 const FINE: u64 = 32;
+const COARSE: u64 = 4;
 /// Main's share of a batch beside an explorer, and where main is so small that there is little left to gain.
 const MAIN_SHARE: f64 = 0.5;
 const SETTLED_SHARE: f64 = 0.15;
@@ -241,19 +246,20 @@ impl Auto {
     }
 }
 
-/// Whether every dimension is a number fine enough to be taken for a real one.
+/// Whether a space is searched in regions: every dimension is a number of some levels, and most are as good as real.
+/// Where most are coarse, or one is a choice, a small box holds hardly a configuration.
 fn is_smooth(space: &SearchSpace) -> bool {
-    let fine = |dimension: &Dimension| {
-        let fine = match &dimension.kind {
-            Kind::Real { .. } => true,
-            Kind::Integer { low, high, step, .. } => {
-                high.abs_diff(*low) / step.unsigned_abs() >= FINE
-            }
-            Kind::Ordinal { .. } | Kind::Boolean | Kind::Categorical { .. } => false,
-        };
-        fine && dimension.condition.is_none()
+    let levels = |dimension: &Dimension| match &dimension.kind {
+        _ if dimension.condition.is_some() => 0,
+        Kind::Real { .. } => u64::MAX,
+        Kind::Integer { low, high, step, .. } => high.abs_diff(*low) / step.unsigned_abs(),
+        Kind::Ordinal { .. } | Kind::Boolean | Kind::Categorical { .. } => 0,
     };
-    space.candidates().is_none() && space.dimensions().iter().all(fine)
+    let levels: Vec<u64> = space.dimensions().iter().map(levels).collect();
+    let fine = levels.iter().filter(|levels| **levels >= FINE).count();
+    space.candidates().is_none()
+        && levels.iter().all(|levels| *levels >= COARSE)
+        && 2 * fine > levels.len()
 }
 
 #[cfg(test)]
@@ -268,10 +274,13 @@ mod tests {
     #[test]
     fn fine_numbers_are_searched_in_regions_and_all_else_without() {
         let smooth = |dimensions: Vec<Dimension>| is_smooth(&SearchSpace::new(dimensions).unwrap());
-        let real = || Dimension::real("x", 0.0, 1.0);
-        assert!(smooth(vec![real(), Dimension::integer("n", 0, 100)]));
-        assert!(!smooth(vec![real(), Dimension::integer("n", 0, 9)]));
-        assert!(!smooth(vec![real(), Dimension::boolean("b")]));
+        let real = |name| Dimension::real(name, 0.0, 1.0);
+        let integer = |high| Dimension::integer("n", 0, high);
+        assert!(smooth(vec![real("x"), integer(100)]));
+        assert!(smooth(vec![real("x"), real("y"), integer(4)]));
+        assert!(!smooth(vec![real("x"), integer(9)]));
+        assert!(!smooth(vec![real("x"), real("y"), integer(3)]));
+        assert!(!smooth(vec![real("x"), Dimension::boolean("b")]));
         let gated = Dimension::real("y", 0.0, 1.0).when("b", [true]);
         assert!(!smooth(vec![Dimension::boolean("b"), gated]));
     }

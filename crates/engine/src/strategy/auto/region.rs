@@ -17,7 +17,7 @@
 use super::cloud::Cloud;
 use super::feasibility::Feasibility;
 use super::frame::{Frame, Metric};
-use super::local_model::{HyperParameters, LocalModel, Prior};
+use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use super::{Auto, Ingredient, NOISY, target};
 use crate::error::Result;
 use crate::history::History;
@@ -38,8 +38,11 @@ const FLATTEST: f64 = 0.03;
 const WIDTHS: (f64, f64) = (0.2, 5.0);
 /// Resilient steps of the first fit, of those that follow, and after a turn.
 const STEPS: [usize; 3] = [15, 2, 4];
-/// The length below which a region is taken to hold a single valley: values count as they are, and coordinates turn.
+/// The length below which a region is taken to hold a single valley: values count as they are, coordinates turn, and
+/// the kernel has no sum over them.
 const VALLEY: f64 = 0.2;
+/// The share of that sum in a wider region.
+const ADDITIVE: f64 = 0.5;
 /// Fits from one turn to the next.
 const TURN_EVERY: usize = 3;
 /// Trials without a value that the feasibility sees: the nearest.
@@ -134,7 +137,7 @@ impl Region {
     fn fitted(&self, history: &History, settings: &Auto) -> Result<Learnt> {
         let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
         let (dim, prior) = (self.centre.len(), self.prior());
-        let group: Vec<usize> = (0..dim).collect();
+        let shape = self.shape(settings);
         let (mut learnt, steps) = match self.learnt.clone() {
             Some(learnt) => (learnt, STEPS[1]),
             None => {
@@ -147,7 +150,7 @@ impl Region {
             frame.enter_all(trials.iter().map(|&i| history.points().row(i)))
         };
         let points = enter(&learnt.metric);
-        learnt.hyper_parameters.improve(&group, &points, &targets, prior, steps)?;
+        learnt.hyper_parameters.improve(&shape, &points, &targets, prior, steps)?;
         let turns = settings.uses(Ingredient::Turning)
             && learnt.fits.is_multiple_of(TURN_EVERY)
             && self.length < VALLEY
@@ -155,17 +158,23 @@ impl Region {
             && points.len() > 2 * dim;
         learnt.fits += 1;
         if turns {
-            let model = LocalModel::fit(&learnt.hyper_parameters, &group, &points, &targets)?;
+            let model = LocalModel::fit(&learnt.hyper_parameters, &shape, &points, &targets)?;
             let scales: Vec<f64> = learnt.hyper_parameters.scales().collect();
             let outer = model.gradient_outer();
             if let Some(metric) = Metric::turned(learnt.metric.as_ref(), &scales, &outer) {
                 learnt.metric = Some(metric);
                 learnt.hyper_parameters.level();
                 let points = enter(&learnt.metric);
-                learnt.hyper_parameters.improve(&group, &points, &targets, prior, STEPS[2])?;
+                learnt.hyper_parameters.improve(&shape, &points, &targets, prior, STEPS[2])?;
             }
         }
         Ok(learnt)
+    }
+
+    fn shape(&self, settings: &Auto) -> Shape {
+        let dim = self.centre.len();
+        let wide = self.length >= VALLEY && dim > 1 && settings.uses(Ingredient::Sum);
+        Shape { group: (0..dim).collect(), additive: if wide { ADDITIVE } else { 0.0 } }
     }
 
     /// Length scales of the order of the box's diagonal, and little noise.
@@ -199,9 +208,9 @@ impl Region {
         let Learnt { hyper_parameters, metric, .. } = self.learnt(history, settings)?;
         let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
         let frame = Frame::new(self.centre.clone(), metric);
-        let group: Vec<usize> = (0..self.centre.len()).collect();
+        let shape = self.shape(settings);
         let points = frame.enter_all(trials.iter().map(|&i| history.points().row(i)));
-        let model = LocalModel::fit(&hyper_parameters, &group, &points, &targets)?;
+        let model = LocalModel::fit(&hyper_parameters, &shape, &points, &targets)?;
         let noisy = model.noise_share() > NOISY;
         Ok(model.best_of(&points).filter(|_| noisy).map(|place| trials[place]))
     }
@@ -223,10 +232,10 @@ impl Region {
         let Learnt { hyper_parameters, metric, .. } = self.learnt(history, settings)?;
         let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
         let frame = Frame::new(self.centre.clone(), metric);
-        let group: Vec<usize> = (0..self.centre.len()).collect();
+        let shape = self.shape(settings);
         let row = |&i: &usize| history.points().row(i);
         let points = frame.enter_all(trials.iter().map(row));
-        let model = LocalModel::fit(&hyper_parameters, &group, &points, &targets)?;
+        let model = LocalModel::fit(&hyper_parameters, &shape, &points, &targets)?;
 
         let mut centre = (f64::NEG_INFINITY, vec![0.0; self.centre.len()]);
         if model.noise_share() > NOISY && settings.uses(Ingredient::Smoothing) {
