@@ -2,6 +2,8 @@
 //! simple regret of each after some numbers of evaluations, and the mean of its logarithm over all problems.
 //!
 //! `cargo run --release --example auto_regret -- --problems branin,hartmann6 --seeds 5 --batch 10 auto "auto initial=20"`
+//!
+//! With `--failing` trials fail on one side of a plane near a minimiser, and the share of those that failed is printed too.
 #![allow(clippy::print_stdout, reason = "the output is the example's purpose")]
 
 use std::sync::Mutex;
@@ -18,6 +20,7 @@ struct Plan {
     seeds: u64,
     batch: usize,
     checkpoints: Vec<usize>,
+    failing: bool,
     methods: Vec<String>,
 }
 
@@ -29,6 +32,7 @@ impl Plan {
             seeds: 3,
             batch: 10,
             checkpoints: vec![60, 210, 510],
+            failing: false,
             methods: Vec::new(),
         };
         let mut arguments = std::env::args().skip(1);
@@ -42,6 +46,7 @@ impl Plan {
                     plan.checkpoints =
                         list(&value()?).iter().map(|at| at.parse()).collect::<Result<_, _>>()?;
                 }
+                "--failing" => plan.failing = true,
                 _ => plan.methods.push(argument),
             }
         }
@@ -61,6 +66,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .collect();
         let next = AtomicUsize::new(0);
         let regrets = Mutex::new(vec![Vec::new(); plan.problems.len()]);
+        let failures = Mutex::new(Vec::new());
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let start = std::time::Instant::now();
         std::thread::scope(|scope| {
@@ -68,7 +74,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 scope.spawn(|| {
                     while let Some(&(p, seed)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let problem = problem(&plan.problems[p]).expect("a known problem");
-                        let regret = run(&*problem, &spec, &plan, Seed(seed)).expect("a run");
+                        let (regret, failed) =
+                            run(&*problem, &spec, &plan, Seed(seed)).expect("a run");
+                        failures.lock().expect("no panic").push(failed);
                         regrets.lock().expect("no panic")[p].push(regret);
                     }
                 });
@@ -95,17 +103,36 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let shown: Vec<String> =
             logs.iter().map(|sum| format!("{:9.2}", sum / regrets.len() as f64)).collect();
         println!("  {:24} {}", "mean log10", shown.join("  "));
+        if plan.failing {
+            let failures = failures.into_inner()?;
+            let share = failures.iter().sum::<f64>() / failures.len() as f64;
+            println!("  {:24} {share:9.2}", "failed");
+        }
     }
     Ok(())
 }
 
-/// The simple regret at each checkpoint.
+/// How far beyond the minimiser's first coordinate, in that of the box, trials begin to fail.
+const FAILS: f64 = 0.1;
+
+/// Whether x is on the side of the plane where trials fail: the longer one.
+fn fails(problem: &dyn Problem, x: &[f64]) -> bool {
+    let (low, high) = problem.domain()[0];
+    let unit = |x: f64| (x - low) / (high - low);
+    let minimiser = unit(problem.minimisers()[0][0]);
+    match minimiser < 0.5 {
+        true => unit(x[0]) > minimiser + FAILS,
+        false => unit(x[0]) < minimiser - FAILS,
+    }
+}
+
+/// The simple regret at each checkpoint, and the share of trials that failed.
 fn run(
     problem: &dyn Problem,
     spec: &Spec,
     plan: &Plan,
     seed: Seed,
-) -> Result<Vec<f64>, wimble::Error> {
+) -> Result<(Vec<f64>, f64), wimble::Error> {
     let names: Vec<String> = (0..problem.dim()).map(|k| format!("x{k}")).collect();
     let dimensions = names
         .iter()
@@ -121,7 +148,11 @@ fn run(
         names.iter().map(real).collect()
     };
     let observe = |configuration: &Configuration, evaluation: usize| {
-        Outcome::Value(problem.observe(&reals(configuration), seed.0, evaluation as u64))
+        let x = reals(configuration);
+        match plan.failing && fails(problem, &x) {
+            true => Outcome::Failed,
+            false => Outcome::Value(problem.observe(&x, seed.0, evaluation as u64)),
+        }
     };
     let mut rng = seed.stream("initial", 0);
     for _ in 0..10 {
@@ -142,5 +173,7 @@ fn run(
             session.recommend()?.map(|best| problem.evaluate(&reals(&best.trial.configuration)));
         regrets.push(kept.unwrap_or(f64::INFINITY) - problem.minimum());
     }
-    Ok(regrets)
+    let outcomes = session.history().outcomes();
+    let failed = outcomes.iter().filter(|outcome| outcome.value().is_none()).count();
+    Ok((regrets, failed as f64 / outcomes.len() as f64))
 }
