@@ -3,7 +3,8 @@
 //! On each problem and seed the tools are ranked by their regret, 1 the lowest; equals share the mean of their ranks.
 //! Regrets below [`SOLVED`] are equal: a further digit of a solved problem is no merit. A tool's average rank is the mean
 //! over the problems of its mean over the seeds. The 95 % interval is a percentile bootstrap over both: problems are
-//! drawn with replacement, then seeds within each.
+//! drawn with replacement, then seeds within each. Tools meet the same problems and seeds, so that the distance of two of them is
+//! surer than either rank: it has an interval of its own, from the same resamples.
 
 use wimble::seed::{Rng, Seed, below};
 
@@ -22,6 +23,8 @@ pub struct AverageRank {
     pub lower95: f64,
     /// 97.5 % quantile of the bootstrap.
     pub upper95: f64,
+    /// The same quantiles of how far it is behind the tool with the least average; 0 for that one.
+    pub behind95: (f64, f64),
 }
 
 /// The average rank of each tool. `problems` has a row a seed for each problem, with one regret a tool.
@@ -37,14 +40,17 @@ pub fn average_ranks(problems: &[Vec<Vec<f64>>]) -> Vec<AverageRank> {
     let mut rng = Seed(0).stream("bootstrap of ranks", problems.len() as u64);
     let resamples: Vec<Vec<f64>> =
         (0..RESAMPLES).map(|_| mean(&ranked, &resample(&ranked, &mut rng), tools)).collect();
-    let interval = |tool: usize| {
-        let mut values: Vec<f64> = resamples.iter().map(|means| means[tool]).collect();
+    let first =
+        (0..tools).fold(0, |first, tool| if means[tool] < means[first] { tool } else { first });
+    let interval = |statistic: &dyn Fn(&[f64]) -> f64| {
+        let mut values: Vec<f64> = resamples.iter().map(|means| statistic(means)).collect();
         values.sort_by(f64::total_cmp);
         (quantile(&values, 0.025), quantile(&values, 0.975))
     };
     let rank = |(tool, &mean): (usize, &f64)| {
-        let (lower95, upper95) = interval(tool);
-        AverageRank { mean, lower95, upper95 }
+        let (lower95, upper95) = interval(&|means| means[tool]);
+        let behind95 = interval(&|means| means[tool] - means[first]);
+        AverageRank { mean, lower95, upper95, behind95 }
     };
     means.iter().enumerate().map(rank).collect()
 }
@@ -103,6 +109,11 @@ mod tests {
         assert!((found[0].mean - 1.25).abs() < 1e-12 && (found[1].mean - 1.75).abs() < 1e-12);
         assert!(found[0].lower95 <= 1.25 && 1.25 <= found[0].upper95);
         assert!((1.0..=2.0).contains(&found[0].lower95) && found[0].upper95 <= 2.0);
+        // With two tools the ranks add up to 3, and their distance says the same twice over.
+        let (lower, upper) = found[1].behind95;
+        assert_eq!(found[0].behind95, (0.0, 0.0));
+        assert!((lower - (3.0 - 2.0 * found[0].upper95)).abs() < 1e-9);
+        assert!((upper - (3.0 - 2.0 * found[0].lower95)).abs() < 1e-9);
         assert_eq!(average_ranks(&[]), []);
     }
 

@@ -67,20 +67,25 @@ impl Report<'_> {
         let _ = write!(
             text,
             "**{title}**, {} tools with {} runs on {} problems in common:\n\n\
-             | tool | average rank | 95 % | held out only | 95 % |\n|---|---|---|---|---|\n",
+             | tool | average rank | 95 % | behind the first, 95 % | held out only | 95 % |\n|---|---|---|---|---|---|\n",
             ranks.tools.len(),
             ranks.runs,
             ranks.problems
         );
         let interval = |rank: &AverageRank| format!("{:.2} to {:.2}", rank.lower95, rank.upper95);
+        let behind = |rank: &AverageRank| match rank.behind95 {
+            (0.0, 0.0) => "-".to_owned(),
+            (lower, upper) => format!("{lower:.2} to {upper:.2}"),
+        };
         for place in ranks.order() {
             let held_out = ranks.held_out.get(place);
             let _ = writeln!(
                 text,
-                "| {} | {:.2} | {} | {} | {} |",
+                "| {} | {:.2} | {} | {} | {} | {} |",
                 ranks.tools[place].title,
                 ranks.all[place].mean,
                 interval(&ranks.all[place]),
+                behind(&ranks.all[place]),
                 held_out.map_or_else(|| "-".to_owned(), |rank| format!("{:.2}", rank.mean)),
                 held_out.map_or_else(|| "-".to_owned(), interval)
             );
