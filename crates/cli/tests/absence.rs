@@ -1,4 +1,4 @@
-//! A storage that goes away in the middle of a run: a real server that is stopped while real commands run.
+//! A storage that goes away in the middle of a run: a real server that is stopped or cut off while real commands run.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../study/tests/server/mod.rs"]
@@ -17,6 +17,8 @@ use server::Server;
 struct Desk {
     folder: tempfile::TempDir,
     server: Server,
+    /// Where commands find the server.
+    address: String,
 }
 
 impl Desk {
@@ -31,7 +33,9 @@ impl Desk {
             serde_json::to_string(&script).unwrap()
         );
         std::fs::write(folder.path().join("study.toml"), study).unwrap();
-        Some(Self { folder, server: Server::start() })
+        let server = Server::start();
+        let address = server.address.clone();
+        Some(Self { folder, server, address })
     }
 
     fn wimble(&self, arguments: &[&str]) -> Child {
@@ -40,7 +44,7 @@ impl Desk {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("XDG_STATE_HOME", self.folder.path())
-            .env("WIMBLE_STORAGE", &self.server.address)
+            .env("WIMBLE_STORAGE", &self.address)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(said)
@@ -180,4 +184,71 @@ fn an_interrupted_or_killed_run_whose_server_is_away_leaves_its_results_for_the_
     assert!(output.status.success(), "{said}");
     assert_eq!(desk.read("began").lines().count(), 9, "a trial was run twice");
     desk.check(9);
+}
+
+#[test]
+fn a_run_goes_on_when_a_network_that_swallowed_everything_is_mended() {
+    let Some(mut desk) = Desk::new("a network that is mended", 12, 0.5) else { return };
+    let network = desk.server.behind_network();
+    desk.address = network.address();
+    let child = desk.wimble(&["run"]);
+    wait_until("trials begin", || desk.read("began").lines().count() >= 4);
+    network.swallow(true);
+    wait_until("the user is told", || {
+        desk.read("said").contains("the storage does not answer since 20")
+    });
+    wait_until("results are kept", || desk.kept() == 3);
+    network.swallow(false);
+    let (output, said) = desk.end(child);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("said nothing for ") && said.contains("answers again"), "{said}");
+    assert_eq!(desk.read("began").lines().count(), 12, "a trial was run twice");
+    desk.check(12);
+}
+
+#[test]
+fn a_network_that_swallows_everything_ends_a_run_by_its_patience_and_other_commands_soon() {
+    let Some(mut desk) = Desk::new("a network that stays broken", 6, 0.5) else { return };
+    let network = desk.server.behind_network();
+    desk.address = network.address();
+    let child = desk.wimble(&["run", "--patience", "3s"]);
+    wait_until("trials begin", || desk.read("began").lines().count() >= 3);
+    network.swallow(true);
+    let since = Instant::now();
+    let (output, said) = desk.end(child);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(since.elapsed() < Duration::from_secs(60), "{:?}", since.elapsed());
+    assert!(said.contains("the storage was away for longer than 3s (--patience)"), "{said}");
+
+    for command in [&["run"][..], &["best"], &["doctor"]] {
+        let since = Instant::now();
+        let (output, said) = desk.end(desk.wimble(command));
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+        assert!(said.contains("connecting failed: the server said nothing for 2 s"), "{said}");
+    }
+}
+
+#[test]
+fn a_wrong_password_is_exit_code_1_at_once() {
+    let Some(mut desk) = Desk::new("passwords", 3, 0.0) else { return };
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    desk.server.require_password(port, "right");
+    let address = |word: &str| format!("postgresql://wimble:{word}@localhost:{port}/postgres");
+    desk.address = address("wr0ng");
+    for command in [&["run"][..], &["trials"], &["ask", "study.toml"]] {
+        let since = Instant::now();
+        let (output, said) = desk.end(desk.wimble(command));
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(since.elapsed() < Duration::from_secs(5), "it was tried again: {said}");
+        assert!(
+            said.contains(&format!("postgresql://wimble:…@localhost:{port}/postgres")),
+            "{said}"
+        );
+        assert!(said.contains("password authentication failed for user \"wimble\""), "{said}");
+        assert!(!said.contains("wr0ng") && output.stdout.is_empty(), "{said}");
+    }
+    desk.address = address("right");
+    let (output, said) = desk.end(desk.wimble(&["run", "--quiet"]));
+    assert!(output.status.success(), "{said}");
 }
