@@ -255,10 +255,10 @@ fn a_second_interruption_stops_at_once() {
     assert!(all_dead(&lines(&desk.path("pids"))));
 }
 
-/// Whether no process of these numbers is left, within a moment.
+/// Whether no process of these numbers is left. Commands sleep for a minute: what is gone before was ended.
 fn all_dead(pids: &[String]) -> bool {
     let before = Instant::now();
-    while before.elapsed() < Duration::from_secs(5) {
+    while before.elapsed() < Duration::from_secs(30) {
         let alive = |pid: &String| {
             rustix::process::test_kill_process(Pid::from_raw(pid.parse().unwrap()).unwrap()).is_ok()
         };
