@@ -14,7 +14,7 @@ use crate::row::Row;
 use crate::storage::{Storage, Which, quoted};
 use crate::{run, table};
 
-/// The largest study whose recommendation is looked for without being asked: it takes a second or so.
+/// The largest study whose recommendation is looked for without being asked: a fraction of a second.
 const SMALL: u64 = 10_000;
 
 /// Arguments of `wimble best`.
