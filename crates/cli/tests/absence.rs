@@ -80,10 +80,14 @@ impl Desk {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// The results that wait in files.
+    /// The results that wait in files; one that is being written has another name.
     fn kept(&self) -> usize {
         let folders = std::fs::read_dir(self.path("wimble/unsent"));
-        let files = |folder: PathBuf| std::fs::read_dir(folder).map_or(0, Iterator::count);
+        let whole = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "json");
+        let files = |folder: PathBuf| {
+            let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            files.map(|file| file.path()).filter(whole).count()
+        };
         folders.map_or(0, |folders| folders.map(|folder| files(folder.unwrap().path())).sum())
     }
 
