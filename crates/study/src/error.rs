@@ -32,7 +32,7 @@ pub enum Error {
         /// The study.
         study: String,
         /// Why.
-        source: wimble::Error,
+        source: Box<wimble::Error>,
     },
     /// A setting or an argument has a value that is not allowed.
     #[error("study `{study}`: {field} is {value}, but must be {allowed}")]

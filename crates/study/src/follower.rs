@@ -139,9 +139,9 @@ impl Follower {
         let Settings { name, space, seed, .. } = &self.settings;
         let pending = Points::new(space.dim());
         let evidence = Evidence { space, history: &self.history, pending: &pending };
-        let place = strategy
-            .recommend(evidence, *seed, &mut self.memory)
-            .map_err(|source| Error::Recommendation { study: name.clone(), source })?;
+        let place = strategy.recommend(evidence, *seed, &mut self.memory).map_err(|source| {
+            Error::Recommendation { study: name.clone(), source: source.into() }
+        })?;
         Ok(place.map(|place| self.told[place]))
     }
 
