@@ -1,13 +1,21 @@
-//! `wimble best`: the best configurations.
+//! `wimble best`: the best configurations, and the one to keep.
+//!
+//! Trials are listed by the values that they were told. Where values are noisy the best of many is the luckiest, and the
+//! method may recommend another: a line below says which. Finding out reads the history, so that a study of more than
+//! [`SMALL`] trials is asked only on request, by `--recommended`.
 
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use wimble_study::{Best, Study};
 
 use crate::row::Row;
-use crate::storage::{Storage, Which};
+use crate::storage::{Storage, Which, quoted};
 use crate::{run, table};
+
+/// The largest study whose recommendation is looked for without being asked: a fraction of a second.
+const SMALL: u64 = 10_000;
 
 /// Arguments of `wimble best`.
 #[derive(Args)]
@@ -19,7 +27,12 @@ pub struct Arguments {
     /// So many of them
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Print JSON: an object, or a list with --count
+    /// Only the trial to keep: where values are noisy the best one is the luckiest, and a method with a model of the noise
+    /// (auto) may know better. Reads the whole history
+    #[arg(long, conflicts_with = "count")]
+    recommended: bool,
+    /// Print JSON: an object, or a list with --count. `recommended` is the number of the trial to keep; it is left out in a
+    /// study of more than 10000 trials, unless --recommended asks for it
     #[arg(long)]
     json: bool,
 }
@@ -27,8 +40,8 @@ pub struct Arguments {
 /// Prints the best trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open(&arguments.storage.existing()?)?;
-    let trials = study.best_trials(arguments.count as usize)?;
-    let Some(best) = study.best()? else {
+    let mut trials = study.best_trials(arguments.count as usize)?;
+    let Some(best) = trials.first().cloned().and_then(Best::of) else {
         let counts = study.counts()?;
         bail!(
             "study `{}` has no value yet: {} running, {} queued, {} failed, {} infeasible",
@@ -39,17 +52,64 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             counts.infeasible
         );
     };
+    let recommended = match arguments.recommended || study.counts()?.finished() <= SMALL {
+        true => study.recommend()?,
+        false => None,
+    };
+    if let Some(kept) = recommended.as_ref().filter(|_| arguments.recommended) {
+        trials = vec![study.trial(kept.trial)?];
+    }
     let mut out = std::io::stdout().lock();
     if arguments.json {
-        let rows: Vec<Row> = trials.iter().map(Row::new).collect();
+        let mut rows = Vec::with_capacity(trials.len());
+        for trial in &trials {
+            let mut row = serde_json::to_value(Row::new(trial))?;
+            if let Some(kept) = &recommended {
+                row["recommended"] = kept.trial.into();
+            }
+            rows.push(row);
+        }
         match &rows[..] {
-            [only] if arguments.count == 1 => writeln!(out, "{}", serde_json::to_string(only)?)?,
+            [only] if arguments.count == 1 => writeln!(out, "{only}")?,
             rows => writeln!(out, "{}", serde_json::to_string(rows)?)?,
         }
-    } else if arguments.count == 1 {
-        write!(out, "{}", run::describe(&best))?;
+        return Ok(());
+    }
+    if let Some(kept) = recommended.as_ref().filter(|_| arguments.recommended) {
+        write!(out, "{}", run::describe("Recommended", kept))?;
+        writeln!(out, "{}", reason(&study, kept, &best))?;
+        return Ok(());
+    }
+    if arguments.count == 1 {
+        write!(out, "{}", run::describe("Best", &best))?;
     } else {
         write!(out, "{}", table::trials(&study.settings().space, &trials))?;
     }
+    if let Some(kept) = recommended.filter(|kept| kept.trial != best.trial) {
+        let (name, words) = (quoted(&study.settings().name), arguments.storage.words());
+        writeln!(out, "\n{}", better_bet(&study, &kept))?;
+        writeln!(out, "To see it: wimble best {name} --recommended{words}")?;
+    }
     Ok(())
+}
+
+/// That another trial than that of the best value is recommended.
+pub fn better_bet(study: &Study, kept: &Best) -> String {
+    let method = study.settings().method.name();
+    format!(
+        "Under noise, trial {} is the better bet: by {method}'s model, best on average.",
+        kept.trial
+    )
+}
+
+/// Why a trial is recommended.
+fn reason(study: &Study, kept: &Best, best: &Best) -> String {
+    let method = study.settings().method.name();
+    if kept.trial == best.trial {
+        return "It has the best value, and nothing speaks for another.".to_owned();
+    }
+    format!(
+        "By {method}'s model it is the best on average; the best value, {} (trial {}), was lucky.",
+        best.value, best.trial
+    )
 }

@@ -6,7 +6,7 @@ use std::fmt;
 pub const HELP: &str = "\
 Exit codes:
   0    done
-  1    it failed: the message says why
+  1    it failed: the message says why; also a storage that refuses, or does not answer at the start
   2    the command line or the study file is wrong
   3    run: the command of the study does not work; nothing more was started
   4    run: the storage went away and stayed away for longer than --patience

@@ -14,6 +14,7 @@ use wimble_study::runner::{End, Evaluator, KeptResults, Runner, Stop, Summary, W
 use wimble_study::study_file::duration;
 use wimble_study::{Best, Counts, Study};
 
+use crate::best::better_bet;
 use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
@@ -167,6 +168,7 @@ fn report(
         (Ok(counts), Ok(best)) => (Some(counts), best),
         _ => (None, None),
     };
+    let recommended = recommended(study, summary);
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let end = match summary.end {
@@ -185,6 +187,7 @@ fn report(
             "seconds": took.as_secs_f64(),
             "counts": counts,
             "best": best,
+            "recommended": recommended,
         });
         writeln!(out, "{report}")?;
     } else {
@@ -197,7 +200,13 @@ fn report(
             )?;
         }
         if let Some(best) = &best {
-            write!(out, "\n{}", describe(best))?;
+            write!(out, "\n{}", describe("Best", best))?;
+        }
+        if let (Some(kept), Some(best)) = (&recommended, &best)
+            && kept.trial != best.trial
+        {
+            writeln!(out, "\n{}", better_bet(study, kept))?;
+            write!(out, "{}", describe("Recommended", kept))?;
         }
         writeln!(out, "\n{}", next(arguments, study, summary))?;
     }
@@ -220,6 +229,18 @@ fn report(
             Err(CommandBroken(message.trim_end().to_owned()).into())
         }
     }
+}
+
+/// The trial to keep, where finding out costs little: a run that worked has most of the history at hand. Whoever stops a run
+/// wants it to end.
+fn recommended(study: &Study, summary: &Summary) -> Option<Best> {
+    if summary.told == 0 || !matches!(summary.end, End::BudgetSpent | End::TimeOver) {
+        return None;
+    }
+    study.recommend().unwrap_or_else(|error| {
+        eprintln!("note: {error}");
+        None
+    })
 }
 
 fn plural(count: u64, noun: &str) -> String {
@@ -253,10 +274,10 @@ fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String 
     format!("{how} after {took}: {}.\n", parts.join(", "))
 }
 
-/// The best trial, a parameter a line.
-pub fn describe(best: &Best) -> String {
+/// A trial with a value under a heading, a parameter a line.
+pub fn describe(heading: &str, best: &Best) -> String {
     let width = best.configuration.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("Best: {} (trial {})\n", best.value, best.trial);
+    let mut text = format!("{heading}: {} (trial {})\n", best.value, best.trial);
     for (name, value) in &best.configuration {
         text.push_str(&format!("  {name:width$}  {value}\n"));
     }

@@ -113,8 +113,10 @@ fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
         "{report}"
     );
 
-    let best = desk.json(&["best", "--json"]);
+    let mut best = desk.json(&["best", "--json"]);
     assert_eq!(best["value"], best["params"]["x"]);
+    assert_eq!(best["recommended"], best["trial"], "sobol knows nothing of noise");
+    best.as_object_mut().unwrap().remove("recommended");
     let trials = desk.lines(&["trials", "--sort", "value", "--json"]);
     assert_eq!(trials.len(), 12);
     assert_eq!(trials[0], best);
@@ -144,6 +146,53 @@ fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
     assert!(desk.refused(&["delete", "s"]).contains("add --yes"));
     assert!(desk.printed(&["delete", "s", "--yes"]).contains("its 12 trials"));
     assert!(desk.refused(&["best"]).contains("there is no study in this storage yet"));
+}
+
+#[test]
+fn under_noise_another_trial_than_the_luckiest_is_recommended() {
+    // A bowl at 0.3 under noise, and far away a trial that was lucky.
+    let noise = |k: u32| 0.06 * (f64::from(k * k) * 12.9898).sin();
+    let mut rows: Vec<Json> = (0..60)
+        .map(|k| {
+            let x = f64::from(k) / 59.0;
+            serde_json::json!({ "state": "complete", "value": (x - 0.3).powi(2) + noise(k), "params": { "x": x } })
+        })
+        .collect();
+    rows[45]["value"] = (-0.15).into();
+    for (direction, sign) in [("minimise", 1.0), ("maximise", -1.0)] {
+        let file = format!(
+            "name = \"noisy\"\ndirection = \"{direction}\"\n[space]\nx = {{ type = \"real\", low = 0, high = 1 }}\n"
+        );
+        let desk = Desk::new(&file);
+        let turned: Vec<String> = rows
+            .iter()
+            .map(|row| {
+                let mut row = row.clone();
+                row["value"] = (sign * row["value"].as_f64().unwrap()).into();
+                row.to_string()
+            })
+            .collect();
+        desk.write("trials.jsonl", &turned.join("\n"));
+        desk.printed(&["import", "trials.jsonl", "--study", "study.toml"]);
+
+        let kept = desk.json(&["best", "--recommended", "--json"]);
+        let x = kept["params"]["x"].as_f64().unwrap();
+        assert!((x - 0.3).abs() < 0.15, "{kept}");
+        let number = kept["trial"].as_u64().unwrap();
+        assert_eq!(kept["recommended"], number);
+
+        let best = desk.json(&["best", "--json"]);
+        assert_eq!((&best["trial"], &best["recommended"]), (&45.into(), &number.into()));
+        let three = desk.json(&["best", "-n", "3", "--json"]);
+        assert!(three.as_array().unwrap().iter().all(|row| row["recommended"] == number));
+
+        if direction == "minimise" {
+            insta::assert_snapshot!(desk.printed(&["best"]));
+            insta::assert_snapshot!(desk.printed(&["best", "-n", "3"]));
+            insta::assert_snapshot!(desk.printed(&["best", "--recommended"]));
+        }
+        assert!(desk.refused(&["best", "--recommended", "-n", "3"]).starts_with("exit 2"));
+    }
 }
 
 #[test]
@@ -206,10 +255,10 @@ fn a_second_interruption_stops_at_once() {
     assert!(all_dead(&lines(&desk.path("pids"))));
 }
 
-/// Whether no process of these numbers is left, within a moment.
+/// Whether no process of these numbers is left. Commands sleep for a minute: what is gone before was ended.
 fn all_dead(pids: &[String]) -> bool {
     let before = Instant::now();
-    while before.elapsed() < Duration::from_secs(5) {
+    while before.elapsed() < Duration::from_secs(30) {
         let alive = |pid: &String| {
             rustix::process::test_kill_process(Pid::from_raw(pid.parse().unwrap()).unwrap()).is_ok()
         };

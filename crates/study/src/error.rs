@@ -24,6 +24,16 @@ pub enum Error {
         /// Why.
         source: wimble::Error,
     },
+    /// The method could not say which trial to keep.
+    #[error(
+        "study `{study}`: the method could not say which trial to keep: {source}; the best value is known all the same"
+    )]
+    Recommendation {
+        /// The study.
+        study: String,
+        /// Why.
+        source: Box<wimble::Error>,
+    },
     /// A setting or an argument has a value that is not allowed.
     #[error("study `{study}`: {field} is {value}, but must be {allowed}")]
     Invalid {

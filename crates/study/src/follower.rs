@@ -133,6 +133,18 @@ impl Follower {
         Ok(Proposal { known: self.issued, configurations, exhausted })
     }
 
+    /// The number of the finished trial to keep: that of the best value, unless the strategy has a model of the noise and
+    /// knows better.
+    pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<u64>> {
+        let Settings { name, space, seed, .. } = &self.settings;
+        let pending = Points::new(space.dim());
+        let evidence = Evidence { space, history: &self.history, pending: &pending };
+        let place = strategy.recommend(evidence, *seed, &mut self.memory).map_err(|source| {
+            Error::Recommendation { study: name.clone(), source: source.into() }
+        })?;
+        Ok(place.map(|place| self.told[place]))
+    }
+
     /// The number of the last change taken in.
     pub fn sequence(&self) -> u64 {
         self.sequence

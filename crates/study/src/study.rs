@@ -33,6 +33,14 @@ pub struct Best {
     pub value: f64,
 }
 
+impl Best {
+    /// Of a trial that has a value.
+    pub fn of(trial: Trial) -> Option<Self> {
+        let value = trial.outcome()?.value()?;
+        Some(Self { trial: trial.id, configuration: trial.configuration, value })
+    }
+}
+
 /// An open study.
 pub struct Study {
     store: Arc<dyn Store>,
@@ -162,12 +170,23 @@ impl Study {
         self.store.set_budget(&self.settings.name, budget)
     }
 
-    /// The best trial so far, the earliest told of equals.
+    /// The trial of the best value so far, the earliest told of equals.
+    ///
+    /// Where values are noisy, the best of many is the luckiest: keep what [`Self::recommend`] says.
     pub fn best(&self) -> Result<Option<Best>> {
-        Ok(self.best_trials(1)?.pop().and_then(|trial| {
-            let value = trial.outcome()?.value()?;
-            Some(Best { trial: trial.id, configuration: trial.configuration, value })
-        }))
+        Ok(self.best_trials(1)?.pop().and_then(Best::of))
+    }
+
+    /// The trial to keep, with the value that it was told: the best by the method's model where that finds noise in the
+    /// values, the one of the best value otherwise.
+    ///
+    /// Costs as much as asking: the first call of a process reads the whole history.
+    pub fn recommend(&self) -> Result<Option<Best>> {
+        let mut follower = self.follower()?;
+        follower.catch_up(&*self.store)?;
+        let recommended = follower.recommend(&*self.strategy)?;
+        drop(follower);
+        Ok(recommended.map(|trial| self.trial(trial)).transpose()?.and_then(Best::of))
     }
 
     /// The best trials, best first, `count` at most.

@@ -1,80 +1,78 @@
-//! Ends the commands of a runner that was killed.
+//! Ends the command of a runner that was killed.
 //!
 //! A runner that ends as it should ends its commands itself. One that is killed cannot; its commands would go on beside those
-//! of the next run. So a shell waits at the other end of a pipe: it is told which process groups begin and end, and when
-//! the pipe closes, which the system does however this process ends, it kills the groups that are left.
+//! of the next run. So each command has a guardian: a shell that leads a process group and waits at the other end of a
+//! pipe. The command is born into that group, so that there is no moment at which it runs unguarded. When the pipe closes,
+//! which the system does however the runner ends, the guardian kills its group.
 //!
-//! There is one guardian a process, started before the first command. Where there is no `sh`, or the guardian itself is killed,
-//! commands run unguarded.
+//! Where there is no `sh`, or the guardian itself is killed, a command runs unguarded.
 
-use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Mutex, OnceLock};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::Pid;
 
-/// Reads `begin GROUP` and `end GROUP`; nothing but numbers is ever written to it.
-const SCRIPT: &str = r#"
-trap '' HUP INT TERM
-groups=
-while read -r what group; do
-    case $what in
-    begin) groups="$groups $group" ;;
-    end)
-        left=
-        for other in $groups; do
-            if [ "$other" != "$group" ]; then left="$left $other"; fi
-        done
-        groups=$left
-        ;;
-    esac
-done
-for group in $groups; do kill -s KILL -- "-$group"; done
-"#;
-
-static GUARDIAN: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
-
-/// Has the guardian there before a command begins: starting it takes longer than starting a command.
-pub(super) fn prepare() {
-    GUARDIAN.get_or_init(start);
-}
+/// Nothing is ever written to it: it reads the end of the pipe.
+const SCRIPT: &str = "trap '' HUP INT TERM; read -r _; kill -s KILL 0";
 
 /// A process group under guard, until this is dropped.
-pub(super) struct Guarded(Pid);
+pub(super) struct Guardian(Child);
 
-impl Guarded {
-    /// Puts a group under guard.
-    pub fn new(group: Pid) -> Self {
-        say("begin", group);
-        Self(group)
+impl Guardian {
+    /// Has a group ready for a command.
+    pub fn start() -> Option<Self> {
+        let child = Command::new("sh")
+            .args(["-c", SCRIPT])
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // A Ctrl-C at the terminal is for the runner.
+            .process_group(0)
+            .spawn();
+        child.ok().map(Self)
+    }
+
+    /// The group for a command to be born into.
+    pub fn group(&self) -> Option<Pid> {
+        i32::try_from(self.0.id()).ok().and_then(Pid::from_raw)
     }
 }
 
-impl Drop for Guarded {
+impl Drop for Guardian {
+    /// Ends the guardian alone: what is left of the group is let go. The pipe is closed after that.
     fn drop(&mut self) {
-        say("end", self.0);
+        // One that is gone already is as it should be.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
-fn say(what: &str, group: Pid) {
-    let Some(guardian) = GUARDIAN.get_or_init(start) else { return };
-    if let Ok(mut pipe) = guardian.lock() {
-        // A guardian that is gone guards nothing; the command runs all the same.
-        let line = format!("{what} {}\n", group.as_raw_nonzero());
-        drop(pipe.write_all(line.as_bytes()));
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt as _;
 
-fn start() -> Option<Mutex<ChildStdin>> {
-    let child = Command::new("sh")
-        .args(["-c", SCRIPT])
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        // A Ctrl-C at the terminal is for the runner.
-        .process_group(0)
-        .spawn();
-    child.ok()?.stdin.map(Mutex::new)
+    fn sleeper(guardian: &Guardian) -> Child {
+        let group = guardian.group().unwrap().as_raw_nonzero().get();
+        Command::new("sleep").arg("600").process_group(group).spawn().unwrap()
+    }
+
+    #[test]
+    fn the_end_of_the_pipe_is_the_end_of_the_group() {
+        let mut guardian = Guardian::start().unwrap();
+        let mut child = sleeper(&guardian);
+        drop(guardian.0.stdin.take());
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn a_guardian_that_is_no_longer_needed_lets_the_group_go() {
+        let guardian = Guardian::start().unwrap();
+        let mut child = sleeper(&guardian);
+        drop(guardian);
+        assert!(child.try_wait().unwrap().is_none(), "it was killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }

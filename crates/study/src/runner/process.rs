@@ -1,6 +1,6 @@
 //! One run of a command: a process group of its own, output read as it comes, an end in any case.
 //!
-//! The child leads a process group, so that whatever it starts ends with it. It is asked to end with SIGTERM, and after
+//! The child has a process group to itself, so that whatever it starts ends with it. It is asked to end with SIGTERM, and after
 //! a grace time ended with SIGKILL. Standard output and error are read by two threads, which keep the last
 //! [`KEPT`] bytes of each and copy all of it to log files if there are any: a child never waits for a full pipe, and a
 //! talkative one costs no memory. The group also dies with this process, however that ends (guardian.rs).
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::guardian::{self, Guarded};
+use super::guardian::Guardian;
 
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
@@ -83,15 +83,15 @@ pub fn run(invocation: &Invocation, limits: &Limits<'_>) -> io::Result<Ended> {
         None => [None, None],
         Some([out, err]) => [Some(create(out)?), Some(create(err)?)],
     };
-    guardian::prepare();
-    let mut child = spawn(invocation)?;
-    let _guarded = group(&child).map(Guarded::new);
+    let guardian = Guardian::start();
+    let guarded = guardian.as_ref().and_then(Guardian::group);
+    let mut child = spawn(invocation, guarded)?;
+    let group = guarded.or_else(|| i32::try_from(child.id()).ok().and_then(Pid::from_raw));
     let (sender, receiver) = channel();
     let stdout = child.stdout.take().map(|stream| follow(stream, logs[0].take(), sender.clone()));
     let stderr = child.stderr.take().map(|stream| follow(stream, logs[1].take(), sender));
-    let (status, timed_out, stopped) = attend(&mut child, &receiver, limits)?;
+    let (status, timed_out, stopped) = attend(&mut child, group, &receiver, limits)?;
     // What the child left behind may still hold its output open: it has the grace time to finish, too.
-    let group = group(&child);
     if !drained(&receiver, limits.grace) {
         signal(group, Signal::KILL);
         drained(&receiver, Duration::from_secs(1));
@@ -106,7 +106,8 @@ fn create(path: &Path) -> io::Result<File> {
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
-fn spawn(invocation: &Invocation) -> io::Result<Child> {
+/// Starts a child in a group, or at the head of a new one.
+fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
     let Some((program, arguments)) = invocation.arguments.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"));
     };
@@ -118,7 +119,7 @@ fn spawn(invocation: &Invocation) -> io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0);
+        .process_group(group.map_or(0, |group| group.as_raw_nonzero().get()));
     command.spawn().map_err(|error| {
         // The system does not say whether the program or the folder was not found.
         let what = if invocation.folder.is_dir() {
@@ -133,10 +134,10 @@ fn spawn(invocation: &Invocation) -> io::Result<Child> {
 /// Waits for the end of a child, and brings it about when its time is over.
 fn attend(
     child: &mut Child,
+    group: Option<Pid>,
     receiver: &Receiver<()>,
     limits: &Limits<'_>,
 ) -> io::Result<(ExitStatus, bool, bool)> {
-    let group = group(child);
     let started = Instant::now();
     let (mut timed_out, mut stopped, mut asked, mut killed) = (false, false, None, false);
     let mut look = LOOK;
@@ -174,10 +175,6 @@ fn attend(
             look = (look * 2).min(LOOK);
         }
     }
-}
-
-fn group(child: &Child) -> Option<Pid> {
-    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
 /// Signals a group. That there is none any more is what was wanted.

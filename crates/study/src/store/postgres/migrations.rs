@@ -3,7 +3,9 @@
 //! Each step runs once in a database, inside one transaction with its entry in `schema_versions`. A step that was
 //! released never changes; a new one is added at the end. A database with more steps than are known here is refused.
 
-use super::link::{Broken, Command, Link, Target};
+use super::broken::Broken;
+use super::link::{Command, Link};
+use super::target::Target;
 use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The

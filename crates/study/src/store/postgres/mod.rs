@@ -16,24 +16,30 @@
 //! Leases are measured by the server's clock: those of the workers' machines may differ.
 //!
 //! # Failure
-//! A connection that is lost is made again, for up to a minute unless said ([`Postgres::patience`]), and the call is made again with its keys; only
-//! [`Store::release`] and [`Store::delete`] are not, once their commit was sent, for they are no longer the same when
-//! done twice. The server ends the transaction of a worker that stopped in the middle of it after half a minute.
+//! A connection that is lost is made again, for up to a minute unless said ([`Postgres::patience`]), and the call is made
+//! again with its keys; only [`Store::release`] and [`Store::delete`] are not, once their commit was sent, for they are no
+//! longer the same when done twice. The server ends the transaction of a worker that stopped in the middle of it after
+//! half a minute. What a server refuses, as it does a wrong password, is an error at once. One that says nothing counts as
+//! lost after half a minute, unless it says on a second connection that it works on the call.
 //!
 //! A call blocks its thread, and panics inside an asynchronous runtime: call it from a thread that may block.
 
+mod broken;
 mod link;
 mod migrations;
 mod plain;
 mod rows;
+mod target;
 mod tls;
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use self::link::{Broken, Command, Link, Target};
+use self::broken::Broken;
+use self::link::{Command, Link};
 use self::rows::Table;
+use self::target::Target;
 use super::rules::{Reads, Rules, check_additions, check_ask, storable};
 use super::{Ask, Filter, Proposal, Refused, Reply, Store};
 use crate::addition::Addition;
@@ -59,7 +65,7 @@ const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'wimble', '')";
 /// Studies in a database.
 pub struct Postgres {
     clock: Option<Box<dyn Clock>>,
-    target: Target,
+    target: Arc<Target>,
     patience: Duration,
     link: Mutex<Option<Link>>,
 }
@@ -86,7 +92,7 @@ impl Postgres {
     }
 
     fn with(address: &str, clock: Option<Box<dyn Clock>>) -> Result<Self> {
-        let (target, link) = (Target::parse(address)?, Mutex::new(None));
+        let (target, link) = (Arc::new(Target::parse(address)?), Mutex::new(None));
         let store = Self { clock, target, patience: PATIENCE, link };
         let mut slot = store.lock()?;
         *slot = Some(store.patiently(Broken::is_full_or_starting, || {
@@ -98,8 +104,8 @@ impl Postgres {
         Ok(store)
     }
 
-    /// Waits so long for a server that goes away. However short, a call is made twice: the first time may only find out
-    /// that a connection was lost long ago.
+    /// Waits so long for a server that goes away. However short, a call that finds its connection lost is made once more on
+    /// a new one: that may have happened long ago.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -162,7 +168,9 @@ impl Postgres {
             match work() {
                 Ok(done) => return Ok(done),
                 Err(broken)
-                    if may_retry(&broken) && (!tried || start.elapsed() < self.patience) =>
+                    if may_retry(&broken)
+                        && (start.elapsed() < self.patience
+                            || !tried && !broken.was_connecting()) =>
                 {
                     tried = true;
                     sleep(PAUSE);

@@ -13,7 +13,8 @@
 
 use tokio_postgres::Row;
 
-use super::link::{Broken, Command, Link};
+use super::broken::Broken;
+use super::link::{Command, Link};
 use super::rows::{BEGIN, LOCK, SOON, bounded};
 use super::{COMMIT, FLUSH};
 use crate::attributes::Attributes;

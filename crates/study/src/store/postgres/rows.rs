@@ -11,7 +11,8 @@ use wimble::seed::Seed;
 use wimble::session::Direction;
 
 use super::FLUSH;
-use super::link::{Broken, Command, Link};
+use super::broken::Broken;
+use super::link::{Command, Link};
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::counts::Counts;

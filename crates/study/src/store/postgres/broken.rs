@@ -1,0 +1,163 @@
+//! How work on a connection breaks, and whether it may be otherwise on a new one.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::Error;
+
+/// Why some work ended early.
+#[derive(Debug)]
+pub(super) struct Broken {
+    doing: &'static str,
+    cause: Cause,
+    committing: bool,
+    /// Whether a new connection was tried.
+    connecting: bool,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Server(tokio_postgres::Error),
+    /// No word for so long.
+    Silence(Duration),
+    Here(Box<dyn std::error::Error + Send + Sync>),
+    Ours(Box<Error>),
+}
+
+impl Broken {
+    fn because(doing: &'static str, cause: Cause) -> Self {
+        Self { doing, cause, committing: false, connecting: false }
+    }
+
+    pub fn new(
+        doing: &'static str,
+        error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::because(doing, Cause::Here(error.into()))
+    }
+
+    pub fn server(doing: &'static str, error: tokio_postgres::Error) -> Self {
+        Self::because(doing, Cause::Server(error))
+    }
+
+    /// No connection was made.
+    pub fn connecting(error: tokio_postgres::Error) -> Self {
+        Self { connecting: true, ..Self::server("connecting", error) }
+    }
+
+    /// A host that may be there, but says nothing to who connects.
+    pub fn no_greeting(waited: Duration) -> Self {
+        Self { connecting: true, ..Self::because("connecting", Cause::Silence(waited)) }
+    }
+
+    /// A server that said nothing for so long, nor on a new connection.
+    pub fn silent(doing: &'static str, waited: Duration) -> Self {
+        Self { connecting: true, ..Self::because(doing, Cause::Silence(waited)) }
+    }
+
+    /// An answer that is not of the type expected.
+    pub fn reading(error: tokio_postgres::Error) -> Self {
+        Self::new("reading an answer", error)
+    }
+
+    /// A query of one row that gave none.
+    pub fn empty() -> Self {
+        Self::new("reading an answer", "it has no rows")
+    }
+
+    /// It broke while a commit was under way: nobody knows whether that was done.
+    pub fn while_committing(mut self) -> Self {
+        self.committing = true;
+        self
+    }
+
+    pub fn was_committing(&self) -> bool {
+        self.committing
+    }
+
+    /// Whether a new connection was looked for in vain.
+    pub fn was_connecting(&self) -> bool {
+        self.connecting
+    }
+
+    /// Whether it is the server that says so, and not the silence of a network.
+    pub fn is_said_by_server(&self) -> bool {
+        matches!(&self.cause, Cause::Server(error) if error.code().is_some())
+    }
+
+    /// Whether it may be otherwise on a new connection: the server was away, or ended the transaction for another's
+    /// sake.
+    pub fn is_passing(&self) -> bool {
+        match &self.cause {
+            Cause::Server(error) => match error.code() {
+                Some(code) => {
+                    code.code().starts_with("08")
+                        || self.is_full_or_starting()
+                        || [
+                            SqlState::ADMIN_SHUTDOWN,
+                            SqlState::CRASH_SHUTDOWN,
+                            SqlState::T_R_DEADLOCK_DETECTED,
+                            SqlState::T_R_SERIALIZATION_FAILURE,
+                            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                        ]
+                        .contains(code)
+                }
+                // No answer of a server: the connection itself.
+                None => error.is_closed() || has_io_source(error),
+            },
+            Cause::Silence(_) => true,
+            Cause::Here(_) | Cause::Ours(_) => false,
+        }
+    }
+
+    /// Whether a server is there, but takes no connection yet.
+    pub fn is_full_or_starting(&self) -> bool {
+        let Cause::Server(error) = &self.cause else { return false };
+        error.code().is_some_and(|code| {
+            [SqlState::TOO_MANY_CONNECTIONS, SqlState::CANNOT_CONNECT_NOW].contains(code)
+        })
+    }
+
+    pub fn into_error(self, place: &str, waited: Duration) -> Error {
+        let (place, doing) = (place.to_owned(), self.doing);
+        match self.cause {
+            Cause::Ours(error) => *error,
+            Cause::Here(source) => Error::Backend { place, doing, source },
+            Cause::Silence(silence) => {
+                let silence = silence.as_secs();
+                let source = format!(
+                    "the server said nothing for {silence} s; look at the network, and whether it hangs"
+                );
+                Error::Backend { place, doing, source: source.into() }
+            }
+            Cause::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                Error::Busy { place, waited }
+            }
+            Cause::Server(error) => Error::Backend { place, doing, source: chain(&error).into() },
+        }
+    }
+}
+
+impl From<Error> for Broken {
+    fn from(error: Error) -> Self {
+        Self::because("", Cause::Ours(Box::new(error)))
+    }
+}
+
+fn has_io_source(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+}
+
+/// An error with its causes, which the client's errors leave out.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ": {cause}");
+        next = cause.source();
+    }
+    text
+}
