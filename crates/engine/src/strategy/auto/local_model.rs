@@ -133,7 +133,7 @@ pub(super) struct LocalModel {
     /// √c.
     pub(super) scale: f64,
     /// ρ.
-    noise: f64,
+    pub(super) noise: f64,
 }
 
 impl LocalModel {

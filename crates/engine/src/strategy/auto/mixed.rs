@@ -14,7 +14,7 @@ use super::cloud::Latest;
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use super::replay::{EVERY, WINDOW};
-use super::{Auto, Ingredient, NOISY, target};
+use super::{Auto, Ingredient, target};
 use crate::domain::Occupied;
 use crate::error::Result;
 use crate::gaussian_process::tail::log_improvement;
@@ -43,6 +43,8 @@ const RADII: [f64; 4] = [0.2, 0.1, 0.05, 0.02];
 const NEIGHBOURS: usize = 10;
 /// ln ℓ ~ N(0, 1) in units of the interval, ln ρ ~ N(ln 0.05, 1.5).
 const PRIOR: Prior = Prior { log_scale: (0.0, 1.0), log_noise: (-2.995_732_273_553_991, 1.5) };
+/// ρ from which on a value is called lucky: four times the mean of its prior, which no table or bowl without noise reached.
+const EVIDENT: f64 = 0.2;
 
 /// The state of the search as a function of history.
 #[derive(Debug, Clone)]
@@ -130,12 +132,12 @@ impl Mixed {
         Ok(learnt)
     }
 
-    /// The trial with the best posterior mean; `None` where there is no noise to speak of.
+    /// The trial with the best posterior mean; `None` where noise is not evident.
     pub(super) fn recommend(&self, history: &History, settings: &Auto) -> Result<Option<usize>> {
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;
-        let noisy = model.noise_share() > NOISY;
+        let noisy = model.noise > EVIDENT;
         Ok(model.best_of(&seen.points).filter(|_| noisy).map(|place| seen.trials[place]))
     }
 

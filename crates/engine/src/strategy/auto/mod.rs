@@ -87,7 +87,7 @@ impl Default for Auto {
 
 /// Trials with a value below which the lowest is recommended: a model of fewer knows nothing of noise.
 const FEWEST: usize = 20;
-/// The noise, as a part of the variance of the targets, from which on the model is believed rather than a value.
+/// The noise, as a part of the variance of the targets, from which on the centre of a region is the model's.
 const NOISY: f64 = 1e-3;
 /// Steps from which on an integer is as good as a real number, and those that it must have to be searched beside real
 /// numbers.

@@ -45,6 +45,9 @@ const VALLEY: f64 = 0.2;
 const ADDITIVE: f64 = 0.5;
 /// Fits from one turn to the next.
 const TURN_EVERY: usize = 3;
+/// The noise, as a part of the variance of the targets, from which on a value is called lucky. Rough functions without
+/// noise stay below it but for some of rastrigin's runs; with noise of 1 % and 10 % of the range it is passed within 200 trials.
+const EVIDENT: f64 = 0.1;
 /// Trials without a value that the feasibility sees: the nearest.
 const FAILED: usize = 64;
 
@@ -203,7 +206,7 @@ impl Region {
         Neighbourhood { trials, targets }
     }
 
-    /// The trial near by with the best posterior mean; `None` where there is no noise to speak of.
+    /// The trial near by with the best posterior mean; `None` where noise is not evident.
     pub(super) fn recommend(&self, history: &History, settings: &Auto) -> Result<Option<usize>> {
         let Learnt { hyper_parameters, metric, .. } = self.learnt(history, settings)?;
         let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
@@ -211,7 +214,7 @@ impl Region {
         let shape = self.shape(settings);
         let points = frame.enter_all(trials.iter().map(|&i| history.points().row(i)));
         let model = LocalModel::fit(&hyper_parameters, &shape, &points, &targets)?;
-        let noisy = model.noise_share() > NOISY;
+        let noisy = model.noise_share() > EVIDENT;
         Ok(model.best_of(&points).filter(|_| noisy).map(|place| trials[place]))
     }
 
