@@ -109,7 +109,7 @@ fn reason(study: &Study, kept: &Best, best: &Best) -> String {
         return "It has the best value, and nothing speaks for another.".to_owned();
     }
     format!(
-        "By {method}'s model it is the best on average; the best value, {} (trial {}), was lucky.",
+        "By {method}'s model it is the best on average; the best value, {} (trial {}), is likely luck.",
         best.value, best.trial
     )
 }

@@ -4,8 +4,9 @@
 //! cargo run --release -p wimble-experiments --example best_known -- DATA 20000
 //! ```
 //!
-//! prints the best of a run of each of several methods, for any one of them may end in a second-best basin, `DATA` being the folder of `wimble paper --data` and
-//! the number the evaluations of each. The settings of the figure have these values as optima.
+//! prints the best of a run of each of several methods, for any one of them may end in a second-best basin. `DATA` is the
+//! folder of `wimble paper --data` and the number the evaluations of each. The settings of the figure have these values as
+//! optima.
 
 use std::error::Error;
 

@@ -23,6 +23,8 @@
 //!
 //! Cost: O((M + P) M d² + (M + P) m d² + M d³) a step for M particles, P pending points and a memory of m, plus M
 //! gradients. Fails with [`Error::Diverged`] if a gradient is not finite.
+//!
+//! Half of this file is tests.
 
 use std::collections::VecDeque;
 

@@ -17,6 +17,8 @@
 //!
 //! Cost: n fits of a perceptron, shared among the processor's cores where they are long enough; n gradients of a
 //! perceptron for a gradient. Fails with `Error::Diverged` when a member does.
+//!
+//! Half of this file is tests.
 
 use std::ops::Range;
 use std::thread;

@@ -14,6 +14,8 @@
 //!
 //! Cost: O(n³ + n²d) an evaluation, with memory for 3½n² numbers. Where A is not positive definite to
 //! rounding the likelihood counts as zero, and the search steps back.
+//!
+//! A third of this file is tests; the likelihood and its search share the order of their parameters, and stay together.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;

@@ -26,6 +26,8 @@
 //!
 //! Cost for n points, F features and d coordinates: O(n F²) a step of the fit for n > F, O(n³) below, some 10 steps;
 //! O(F² + F d) a value or gradient. Fails with `Error::Diverged` if a number is not finite.
+//!
+//! A third of this file is tests.
 
 mod acceleration;
 mod posterior;

@@ -2,6 +2,8 @@
 //!
 //! A transaction begins with one exchange that locks the study and fetches what the call is about to read. What is
 //! written waits here until something else is read, or until the commit, and is sent along with that.
+//!
+//! One file, as the twin in SQLite is: statements, and the columns that they read and write, must be changed together.
 
 use std::collections::HashMap;
 use std::time::Duration;
