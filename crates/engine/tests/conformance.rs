@@ -2,43 +2,14 @@
 //! seed and evidence, and nothing lost.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod suite;
+
 use std::collections::HashSet;
 
+use suite::{METHODS, strategy};
 use wimble::Error;
 use wimble::prelude::*;
-use wimble::strategy::spec::{Spec, names};
-
-/// Every method, every classifier and every batch rule, small enough for tests.
-const METHODS: [&str; 23] = [
-    "auto",
-    "auto width=2 without=explorer",
-    "random",
-    "sobol",
-    "tpe",
-    "cma-es",
-    "gp-ucb ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
-    "gp-ei ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
-    "q-ei samples=16 batches=4 restarts=1 evaluations=5 regression.fitted.evaluations=8",
-    "lp-ei ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
-    "bore rule=svgd rule.steps=50",
-    "bore rule=ascent rule.samples=64 rule.restarts=2 rule.evaluations=20 weights=improvement",
-    "bore rule=candidates rule.samples=64 rule.rounds=4 target=log-probability",
-    "bore classifier=least-squares rule=svgd rule.steps=30",
-    "bore classifier=forest classifier.trees=10",
-    "bore classifier=boosting classifier.rounds=10 rule=softmax rule.samples=100",
-    "bore++ rule=ascent rule.samples=64 rule.restarts=2 rule.evaluations=20",
-    "bore++ level=0.1 rule=candidates rule.samples=64 rule.rounds=4",
-    "bore++ classifier=bayesian-logistic classifier.features=40 rule=stein-newton rule.steps=10",
-    "bore++ classifier=ensemble classifier.members=3 rule=svgd rule.steps=50",
-    "bore++ classifier=ensemble classifier.members=3 level=0.2 rule=softmax rule.samples=100",
-    "bore++ classifier=forest classifier.trees=10 level=0.1 weights=improvement",
-    "bore++ classifier=boosting classifier.rounds=10 classifier.members=3",
-];
-
-fn strategy(method: &str) -> Box<dyn Strategy> {
-    let spec: Spec = method.parse().unwrap_or_else(|error| panic!("{method}: {error}"));
-    spec.build(10).unwrap_or_else(|error| panic!("{method}: {error}"))
-}
+use wimble::strategy::spec::names;
 
 /// Every strategy, with the words that name it.
 fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
