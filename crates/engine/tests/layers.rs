@@ -5,11 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 23] = [
     "error",
     "seed",
     "points",
     "ranking",
+    "column",
+    "outcome",
+    "goal",
+    "forecast",
     "space",
     "history",
     "labels",
@@ -23,6 +27,7 @@ const ORDER: [&str; 18] = [
     "classifier",
     "batch",
     "strategy",
+    "ledger",
     "session",
 ];
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
 

@@ -286,8 +286,9 @@ fn log_sigmoid(logit: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::uniform;
 
     fn history(dim: usize, len: usize) -> History {
@@ -295,21 +296,21 @@ mod tests {
         let mut history = History::new(dim);
         for _ in 0..len {
             let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-            let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(boosting: Boosting, history: &History) -> BoostingClassifier {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         boosting.fit(&labels, None, &mut Seed(2).stream("fit", 0)).unwrap()
     }
 
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
         let history = history(3, 200);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let by = |workers| {
             Boosting::default().fit_by(workers, &labels, &mut Seed(2).stream("fit", 0)).unwrap()
         };
@@ -322,7 +323,7 @@ mod tests {
     fn one_round_is_one_newton_step_in_each_leaf() {
         let mut history = History::new(1);
         for (x, value) in [(0.0, 0.0), (0.1, 0.0), (0.7, 1.0), (0.8, 1.0), (0.9, 1.0)] {
-            history.push(&[x], Outcome::Value(value)).unwrap();
+            history.push(&[x], Outcome::from(value)).unwrap();
         }
         let boosting = Boosting { rounds: 1, members: 1, max_depth: 1, ..Boosting::default() };
         let classifier = fit(boosting, &history);
@@ -340,7 +341,7 @@ mod tests {
     #[test]
     fn more_rounds_fit_the_labels_better() {
         let history = history(2, 100);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let loss = |rounds| {
             let classifier = fit(Boosting { rounds, members: 1, ..Boosting::default() }, &history);
             let log_probability = |(i, x): (usize, &[f64])| {

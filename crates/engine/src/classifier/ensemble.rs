@@ -397,8 +397,9 @@ fn quantile(level: f64, logits: &[f64], slopes: &mut [f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::classifier::perceptron::{Activation, Start};
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::uniform;
     use proptest::prelude::*;
 
@@ -420,14 +421,14 @@ mod tests {
         let mut rng = Seed(1).stream("test", 0);
         for _ in 0..len {
             let x: Vec<f64> = (0..dim).map(|_| 0.5 * uniform(&mut rng)).collect();
-            let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(settings: &Ensemble, history: &History) -> EnsembleClassifier {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         settings.fit(&labels, None, &mut Seed(1).stream("fit", 0)).unwrap()
     }
 
@@ -625,7 +626,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_and_of_members_changes_no_bit() {
         let history = history(2, 100);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let points = random_points(2, 20, 2);
         let bits = |ensemble: &EnsembleClassifier| -> Vec<Vec<u64>> {
             let of_member =
@@ -656,7 +657,7 @@ mod tests {
     #[test]
     fn a_warm_start_continues_each_member() {
         let history = history(2, 64);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let loss = |network: &Network| -> f64 {
             let losses = (0..labels.len()).map(|i| {
                 let probability = network.probability(labels.point(i));
@@ -704,8 +705,8 @@ mod tests {
             let mut history = History::new(3);
             for x in data.rows() {
                 let x: Vec<f64> = x.iter().map(|x| 0.45 + 0.1 * x).collect();
-                let value = x.iter().map(|x| (x - 0.47).powi(2)).sum();
-                history.push(&x, Outcome::Value(value)).unwrap();
+                let value: f64 = x.iter().map(|x| (x - 0.47).powi(2)).sum();
+                history.push(&x, Outcome::from(value)).unwrap();
             }
             let ensemble = fit(&Ensemble::default(), &history);
             at += sum(&ensemble, history.points());
@@ -722,7 +723,9 @@ mod tests {
             let settings = Ensemble { members, ..Ensemble::default() };
             for history in &few {
                 for threshold in [-1.0, 10.0] {
-                    let labels = Threshold::Fixed { value: threshold }.label(history).unwrap();
+                    let labels = Threshold::Fixed { value: threshold }
+                        .label(history.points(), history.objective())
+                        .unwrap();
                     let ensemble = settings.fit(&labels, None, rng).unwrap();
                     let good = ensemble.probability(history.points().row(0));
                     assert_eq!(good > 0.5, threshold > 0.0);
@@ -750,7 +753,7 @@ mod tests {
 
         let history = history(2, 64);
         let perceptron = Perceptron { learning_rate: 1e30, ..Perceptron::default() };
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let error = Ensemble { perceptron, ..Ensemble::default() }
             .fit(&labels, None, &mut Seed(1).stream("fit", 0))
             .unwrap_err();

@@ -10,17 +10,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::expected_improvement::LogExpectedImprovement;
-use super::joint_improvement::JointImprovement;
 use super::placement::Placement;
-use super::{Evidence, Memory, Strategy};
-use crate::acquisition::Acquisition as _;
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::acquisition::{Acquisition as _, JointImprovement, LogExpectedImprovement};
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::forecast::Forecast;
 use crate::gaussian_process::{Regression, Surrogate};
+use crate::goal::Goal;
 use crate::points::Points;
-use crate::seed::{Rng, Seed, below};
+use crate::seed::{Rng, below};
 use crate::space::SearchSpace;
 
 /// Settings of q-EI.
@@ -64,7 +64,8 @@ impl Strategy for QEi {
         "q-ei"
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         for (field, value) in [
             ("q-ei samples", self.samples),
             ("q-ei batches", self.batches),
@@ -82,13 +83,26 @@ impl Strategy for QEi {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let placement = Placement { regression: &self.regression, initial: self.initial };
-        placement.place(evidence, batch_size, seed, memory, |surrogate, domain, count, rng| {
+        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
             self.choose(surrogate, domain, count, rng)
         })
+    }
+
+    fn predict(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.placement().predict(evidence, points, memory)
+    }
+}
+
+impl QEi {
+    fn placement(&self) -> Placement<'_> {
+        Placement { regression: &self.regression, initial: self.initial }
     }
 }
 

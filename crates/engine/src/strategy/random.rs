@@ -1,10 +1,10 @@
 //! Random search: legal configurations drawn uniformly, none twice.
 
+use super::opening::{Initial, place};
 use super::{Evidence, Memory, Strategy};
-use crate::domain::Domain;
 use crate::error::Result;
+use crate::goal::Goal;
 use crate::points::Points;
-use crate::seed::Seed;
 use crate::space::SearchSpace;
 
 /// Random search.
@@ -16,25 +16,17 @@ impl Strategy for Random {
         "random"
     }
 
-    fn check(&self, _: &SearchSpace) -> Result<()> {
+    fn serves(&self, _: &Goal) -> bool {
+        true
+    }
+
+    fn check(&self, _: &SearchSpace, _: &Goal) -> Result<()> {
         Ok(())
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        seed: Seed,
-        _: &mut Memory,
-    ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let domain = Domain {
-            space,
-            taken: history.taken(),
-            pending,
-            incumbents: &Points::new(space.dim()),
-        };
-        domain
-            .sample(batch_size, &mut seed.stream("random", (history.len() + pending.len()) as u64))
+    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, _: &mut Memory) -> Result<Points> {
+        place(evidence, batch_size, "random", Initial::All, |opening| {
+            Ok(Points::new(opening.evidence.space.dim()))
+        })
     }
 }

@@ -29,8 +29,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
 

@@ -174,8 +174,9 @@ impl Perceptron {
 mod tests {
     use super::*;
     use crate::classifier::Classifier;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::{Seed, uniform};
 
     /// Points of the square, better the nearer to (0.7, 0.2).
@@ -185,20 +186,20 @@ mod tests {
         for _ in 0..len {
             let x = [uniform(&mut rng), uniform(&mut rng)];
             let value = (x[0] - 0.7).hypot(x[1] - 0.2);
-            history.push(&x, Outcome::Value(value)).unwrap();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(settings: &Perceptron, history: &History, previous: Option<&Network>) -> Network {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         settings.fit(&labels, previous, &mut Seed(1).stream("fit", 0)).unwrap()
     }
 
     #[test]
     fn every_activation_learns_a_disc() {
         let history = history(200);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         for activation in [Activation::Relu, Activation::Elu, Activation::Tanh] {
             let settings = Perceptron {
                 activation,
@@ -217,7 +218,7 @@ mod tests {
     fn logistic_regression_learns_the_share_of_good_points() {
         let mut history = History::new(1);
         for i in 0..40 {
-            history.push(&[0.0], Outcome::Value(f64::from(i))).unwrap();
+            history.push(&[0.0], Outcome::from(f64::from(i))).unwrap();
         }
         let settings = Perceptron {
             hidden: vec![],
@@ -253,7 +254,7 @@ mod tests {
         let anew = fit(&cold, &history, Some(&first));
         assert_eq!(anew.parameters.weights, first.parameters.weights);
         let loss = |network: &Network| -> f64 {
-            let labels = Threshold::default().label(&history).unwrap();
+            let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
             let losses = (0..labels.len()).map(|i| {
                 let probability = network.probability(labels.point(i));
                 -if labels.is_good(i) { probability } else { 1.0 - probability }.ln()
@@ -271,8 +272,9 @@ mod tests {
     fn labels_all_of_one_kind_are_fitted() {
         let mut history = history(3);
         assert!(fit(&Perceptron::default(), &history, None).logit(&[0.5, 0.5]).is_finite());
-        history.push(&[0.1, 0.1], Outcome::Failed).unwrap();
-        let labels = Threshold::Fixed { value: -1.0 }.label(&history).unwrap();
+        history.push(&[0.1, 0.1], Outcome::failed()).unwrap();
+        let labels =
+            Threshold::Fixed { value: -1.0 }.label(history.points(), history.objective()).unwrap();
         let mut rng = Seed(1).stream("fit", 0);
         let network = Perceptron::default().fit(&labels, None, &mut rng).unwrap();
         assert!(network.probability(&[0.5, 0.5]) < 0.5);
@@ -281,7 +283,7 @@ mod tests {
     #[test]
     fn a_diverged_network_is_an_error() {
         let history = history(64);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         for learning_rate in [1e20, 1e30, 1e39, 1e300] {
             for activation in [Activation::Relu, Activation::Elu, Activation::Tanh] {
                 let settings = Perceptron { learning_rate, activation, ..Perceptron::default() };

@@ -83,7 +83,7 @@ impl Mixed {
         let window = history.len() / WINDOW * WINDOW;
         while self.trials < history.len() {
             let trial = self.trials;
-            match history.outcomes()[trial].value() {
+            match history.objective().value(trial) {
                 None => self.failed.push(trial),
                 Some(value) => {
                     self.latest.push(trial);
@@ -115,7 +115,7 @@ impl Mixed {
         let row = |&i: &usize| history.points().row(i);
         let points = Points::from_rows(history.points().dim(), trials.iter().map(row));
         let values: Vec<f64> =
-            trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
+            trials.iter().filter_map(|&i| history.objective().value(i)).collect();
         let targets = match settings.uses(Ingredient::Thresholds) {
             true => target::half_rank(&values),
             false => target::labels(&values),
@@ -158,7 +158,7 @@ impl Mixed {
         occupied: &mut Occupied<'_>,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
+        let Evidence { space, history, pending, .. } = evidence;
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;

@@ -31,9 +31,11 @@ mod target;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Memory, Strategy};
-use crate::domain::{Domain, Occupied};
+use super::opening::{Initial, Opening, place};
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::domain::Occupied;
 use crate::error::{Error, Result};
+use crate::goal::Goal;
 use crate::history::History;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
@@ -106,7 +108,8 @@ impl Strategy for Auto {
         "auto"
     }
 
-    fn check(&self, _: &SearchSpace) -> Result<()> {
+    fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::invalid("width", self.width, "finite and not negative"));
         }
@@ -117,52 +120,27 @@ impl Strategy for Auto {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let incumbents = Points::new(space.dim());
-        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
-        domain.check_room(batch_size)?;
-
-        let issued = history.len() + pending.len();
-        let mut rng = seed.stream("auto", issued as u64);
-        let random = match history.ranking().is_empty() {
-            true => batch_size,
-            false => self.initial.saturating_sub(issued).min(batch_size),
-        };
-        let mut batch = domain.sample(random, &mut rng)?;
-        if random == batch_size {
-            return Ok(batch);
-        }
-        let mut ahead = pending.clone();
-        ahead.extend(&batch);
-        let mut occupied = domain.occupied();
-        batch.rows().for_each(|x| occupied.insert(x));
-        let count = batch_size - random;
-        let evidence = Evidence { pending: &ahead, ..evidence };
-        let chosen = if is_smooth(space) {
-            self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
-        } else {
-            let mixed = self.mixed(space, history, memory)?;
-            let chosen = mixed.choose(evidence, count, self, &mut occupied, &mut rng)?;
+        let initial = Initial::FirstAndUnvalued(self.initial);
+        place(evidence, batch_size, "auto", initial, |opening| {
+            let mut occupied = opening.occupied();
+            let &mut Opening { evidence, count, ref mut rng, .. } = opening;
+            if is_smooth(evidence.space) {
+                return self.in_regions(evidence, count, &mut occupied, memory, rng);
+            }
+            let mixed = self.mixed(evidence.space, evidence.history, memory)?;
+            let chosen = mixed.choose(evidence, count, self, &mut occupied, rng)?;
             memory.keep(mixed);
-            chosen
-        };
-        batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut rng)?);
-        Ok(batch)
+            Ok(chosen)
+        })
     }
 
-    fn recommend(
-        &self,
-        evidence: Evidence<'_>,
-        seed: Seed,
-        memory: &mut Memory,
-    ) -> Result<Option<usize>> {
-        let Evidence { space, history, .. } = evidence;
-        let lowest = history.leaders().first().copied();
-        if history.ranking().len() < FEWEST || !self.uses(Ingredient::Smoothing) {
-            return Ok(lowest);
+    fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
+        let Evidence { space, history, seed, .. } = evidence;
+        let column = evidence.column();
+        if column.ranking().len() < FEWEST || !self.uses(Ingredient::Smoothing) {
+            return Ok(column.best());
         }
         let by_model = if is_smooth(space) {
             let replay = self.replayed(history, seed, memory)?;
@@ -178,7 +156,7 @@ impl Strategy for Auto {
             memory.keep(mixed);
             by_model
         };
-        Ok(by_model.or(lowest))
+        Ok(by_model.or(column.best()))
     }
 }
 
@@ -208,12 +186,11 @@ impl Auto {
         &self,
         evidence: Evidence<'_>,
         count: usize,
-        seed: Seed,
         occupied: &mut Occupied<'_>,
         memory: &mut Memory,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
+        let Evidence { space, history, pending, seed } = evidence;
         let replay = self.replayed(history, seed, memory)?;
         let mut ahead = pending.clone();
         let mut first = history.len() + ahead.len();
@@ -267,8 +244,9 @@ mod tests {
     use rand_distr::{Distribution as _, StandardNormal};
 
     use super::*;
-    use crate::history::Outcome;
-    use crate::session::{Direction, Session};
+    use crate::goal::Direction;
+    use crate::outcome::Outcome;
+    use crate::session::Session;
     use crate::space::{Configuration, Value};
 
     #[test]
@@ -302,13 +280,13 @@ mod tests {
             for trial in session.ask(10).unwrap() {
                 let luck: f64 = StandardNormal.sample(&mut rng);
                 let value = -bowl(&trial.configuration) + noise * luck;
-                session.tell(trial.id, Outcome::Value(value)).unwrap();
+                session.tell(trial.id, Outcome::from(value)).unwrap();
             }
         }
         let recommended = session.recommend().unwrap().unwrap();
-        assert_eq!(session.outcome(recommended.trial.id), Some(Outcome::Value(recommended.value)));
+        assert_eq!(session.outcome(recommended.trial), Some(Outcome::from(recommended.value)));
         let best = session.best().unwrap();
-        (bowl(&recommended.trial.configuration), bowl(&best.trial.configuration))
+        (bowl(&recommended.configuration), bowl(&best.configuration))
     }
 
     #[test]
@@ -334,7 +312,9 @@ mod tests {
     #[test]
     fn a_width_that_is_no_number_is_refused() {
         let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
-        let error = Auto { width: f64::NAN, ..Auto::default() }.check(&space).unwrap_err();
+        let error = Auto { width: f64::NAN, ..Auto::default() }
+            .check(&space, &Goal::default())
+            .unwrap_err();
         assert_eq!(error.to_string(), "width is NaN, but must be finite and not negative");
     }
 }

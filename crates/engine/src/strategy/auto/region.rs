@@ -198,7 +198,7 @@ impl Region {
         };
         let trials = self.cloud.nearest(count, distance, history);
         let values: Vec<f64> =
-            trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
+            trials.iter().filter_map(|&i| history.objective().value(i)).collect();
         let targets = match settings.uses(Ingredient::Thresholds) {
             true if self.length < VALLEY => target::winsorised(&values),
             true => target::compressed(&values),
