@@ -5,9 +5,10 @@ use serde::Serialize;
 use wimble::acquisition::Acquisition as _;
 use wimble::batch::Candidates;
 use wimble::classifier::{Classifier as _, Confidence, Learner, Target, Uncertain};
+use wimble::prelude::{BayesianLogistic, Boosting, Ensemble, Forest, LeastSquares, Perceptron};
 use wimble::space::Configuration;
-use wimble::strategy::spec::{BoreSpec, ClassifierSpec};
-use wimble::strategy::{Bore, Memory, Spec};
+use wimble::strategy::spec::{BorePlusPlusSpec, BoreSpec};
+use wimble::strategy::{Bore, Memory};
 use wimble_study::{Follower, Settings};
 
 /// The class probability at a point.
@@ -28,24 +29,29 @@ pub fn at(
 ) -> Result<Option<Belief>> {
     let x = settings.space.encode(configuration)?;
     let fit = Fit { settings, follower, x: &x };
-    match &settings.method {
-        Spec::Bore(spec) => match &spec.classifier {
-            ClassifierSpec::Perceptron(learner) => fit.probability(spec, learner),
-            ClassifierSpec::LeastSquares(learner) => fit.probability(spec, learner),
-            ClassifierSpec::BayesianLogistic(learner) => fit.probability(spec, learner),
-            ClassifierSpec::Ensemble(learner) => fit.probability(spec, learner),
-            ClassifierSpec::Forest(learner) => fit.probability(spec, learner),
-            ClassifierSpec::Boosting(learner) => fit.probability(spec, learner),
+    let bound = settings.method.settings::<BorePlusPlusSpec>();
+    let (spec, confidence) = match settings.method.settings::<BoreSpec>() {
+        Some(spec) => (spec, None),
+        None => match bound {
+            Some(spec) => (&spec.bore, Some(spec.confidence)),
+            None => return Ok(None),
         },
-        Spec::BorePlusPlus(spec, confidence) => match &spec.classifier {
-            ClassifierSpec::Perceptron(learner) => fit.probability(spec, learner),
-            ClassifierSpec::LeastSquares(learner) => fit.bound(spec, learner, *confidence),
-            ClassifierSpec::BayesianLogistic(learner) => fit.bound(spec, learner, *confidence),
-            ClassifierSpec::Ensemble(learner) => fit.bound(spec, learner, *confidence),
-            ClassifierSpec::Forest(learner) => fit.bound(spec, learner, *confidence),
-            ClassifierSpec::Boosting(learner) => fit.bound(spec, learner, *confidence),
-        },
-        _ => Ok(None),
+    };
+    let classifier = &spec.classifier;
+    if let Some(learner) = classifier.settings::<Perceptron>() {
+        fit.probability(spec, learner)
+    } else if let Some(learner) = classifier.settings::<LeastSquares>() {
+        fit.bound(spec, learner, confidence)
+    } else if let Some(learner) = classifier.settings::<BayesianLogistic>() {
+        fit.bound(spec, learner, confidence)
+    } else if let Some(learner) = classifier.settings::<Ensemble>() {
+        fit.bound(spec, learner, confidence)
+    } else if let Some(learner) = classifier.settings::<Forest>() {
+        fit.bound(spec, learner, confidence)
+    } else if let Some(learner) = classifier.settings::<Boosting>() {
+        fit.bound(spec, learner, confidence)
+    } else {
+        Ok(None)
     }
 }
 
@@ -89,11 +95,12 @@ impl Fit<'_> {
         &self,
         spec: &BoreSpec,
         learner: &L,
-        confidence: Confidence,
+        confidence: Option<Confidence>,
     ) -> Result<Option<Belief>>
     where
         L: Learner<Classifier: Uncertain> + Clone,
     {
+        let Some(confidence) = confidence else { return self.probability(spec, learner) };
         let Some(classifier) = self.classifier(spec, learner)? else { return Ok(None) };
         let bound = classifier.upper_bound(confidence, Target::LogProbability)?.value(self.x).exp();
         Ok(Some(Belief { probability: classifier.probability(self.x), upper_bound: Some(bound) }))

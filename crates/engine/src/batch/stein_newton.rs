@@ -36,6 +36,7 @@ use crate::acquisition::SmoothAcquisition;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::linalg::Cholesky;
+use crate::named::Named;
 use crate::points::{Points, squared_distance};
 use crate::seed::Rng;
 
@@ -51,6 +52,11 @@ pub struct SteinNewton {
     pub memory: usize,
     /// The particles are left where they are once none of their coordinates moves further than this.
     pub tolerance: f64,
+}
+
+impl Named for SteinNewton {
+    const NAME: &'static str = "stein-newton";
+    const DESCRIPTION: &'static str = "the same with second-order steps";
 }
 
 impl Default for SteinNewton {

@@ -25,6 +25,7 @@ use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -47,6 +48,11 @@ pub struct Boosting {
     /// M, at least 1. A single member is fitted to the labels themselves and costs a fifth of the default, but has no
     /// upper bound.
     pub members: usize,
+}
+
+impl Named for Boosting {
+    const NAME: &'static str = "boosting";
+    const DESCRIPTION: &'static str = "gradient-boosted trees";
 }
 
 impl Default for Boosting {

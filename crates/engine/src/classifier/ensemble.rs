@@ -31,6 +31,7 @@ use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -45,6 +46,11 @@ pub struct Ensemble {
     pub members: usize,
     /// What each of them is.
     pub perceptron: Perceptron,
+}
+
+impl Named for Ensemble {
+    const NAME: &'static str = "ensemble";
+    const DESCRIPTION: &'static str = "several perceptrons";
 }
 
 impl Default for Ensemble {
@@ -74,6 +80,10 @@ impl Learner for Ensemble {
 
     fn kept_every(&self) -> Option<usize> {
         self.perceptron.kept_every()
+    }
+
+    fn for_batches(self, batch_size: usize) -> Self {
+        Self { perceptron: self.perceptron.for_batches(batch_size), ..self }
     }
 
     fn takes_weights(&self) -> bool {

@@ -56,6 +56,14 @@ pub trait Learner: Send + Sync {
         None
     }
 
+    /// The settings for batches of this size, where they leave something for it to decide.
+    fn for_batches(self, _batch_size: usize) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
+
     /// Whether a fit heeds [`Labels::weight`].
     fn takes_weights(&self) -> bool {
         false

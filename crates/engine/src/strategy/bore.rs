@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::spec::{BorePlusPlusSpec, BoreSpec};
 use super::{Evidence, Memory, Strategy};
 use crate::batch::{Ascent, BatchRule, Svgd};
 use crate::classifier::least_squares::LeastSquares;
@@ -26,6 +27,7 @@ use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::history::History;
 use crate::labels::{Labels, Threshold, Weights};
+use crate::named::Named as _;
 use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::seed::{Rng, Seed};
@@ -73,7 +75,7 @@ impl Bore<Perceptron, Svgd> {
 impl Bore<Perceptron, Ascent> {
     /// BORE, Algorithm 1: one point at a time, and so a kept fit for every trial.
     pub fn sequential() -> Self {
-        let start = Start::Warm { every: 1 };
+        let start = Start::Warm { every: Some(1) };
         Self::new(Perceptron { start, ..Perceptron::default() }, Ascent::default())
     }
 }
@@ -115,7 +117,7 @@ where
     R: for<'c> BatchRule<<L::Classifier as Classifier>::Acquisition<'c>>,
 {
     fn name(&self) -> &'static str {
-        "bore"
+        BoreSpec::NAME
     }
 
     fn check(&self, space: &SearchSpace) -> Result<()> {
@@ -142,7 +144,7 @@ where
     R: for<'c> BatchRule<<L::Classifier as Uncertain>::UpperBound<'c>>,
 {
     fn name(&self) -> &'static str {
-        "bore++"
+        BorePlusPlusSpec::NAME
     }
 
     fn check(&self, space: &SearchSpace) -> Result<()> {

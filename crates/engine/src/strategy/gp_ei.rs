@@ -12,6 +12,7 @@ use super::{Evidence, Memory, Strategy};
 use crate::batch::{Ascent, BatchRule};
 use crate::error::Result;
 use crate::gaussian_process::Regression;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::SearchSpace;
@@ -28,6 +29,11 @@ pub struct GpEi {
     pub initial: usize,
 }
 
+impl Named for GpEi {
+    const NAME: &'static str = "gp-ei";
+    const DESCRIPTION: &'static str = "Gaussian process, log expected improvement";
+}
+
 impl Default for GpEi {
     fn default() -> Self {
         Self { regression: Regression::default(), ascent: Ascent::default(), initial: 10 }
@@ -36,7 +42,7 @@ impl Default for GpEi {
 
 impl Strategy for GpEi {
     fn name(&self) -> &'static str {
-        "gp-ei"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace) -> Result<()> {

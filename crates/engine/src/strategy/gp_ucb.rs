@@ -28,6 +28,7 @@ use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::batch::{Ascent, BatchRule};
 use crate::error::{Error, Result};
 use crate::gaussian_process::{Prediction, Regression, Surrogate};
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::SearchSpace;
@@ -119,6 +120,11 @@ pub struct GpUcb {
     pub initial: usize,
 }
 
+impl Named for GpUcb {
+    const NAME: &'static str = "gp-ucb";
+    const DESCRIPTION: &'static str = "Gaussian process, upper confidence bound";
+}
+
 impl Default for GpUcb {
     fn default() -> Self {
         Self {
@@ -132,7 +138,7 @@ impl Default for GpUcb {
 
 impl Strategy for GpUcb {
     fn name(&self) -> &'static str {
-        "gp-ucb"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace) -> Result<()> {

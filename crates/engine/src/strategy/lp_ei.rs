@@ -24,6 +24,7 @@ use crate::domain::Domain;
 use crate::error::Result;
 use crate::gaussian_process::tail::log_cumulative;
 use crate::gaussian_process::{Prediction, Regression, Surrogate};
+use crate::named::Named;
 use crate::points::{Points, squared_distance};
 use crate::seed::{Rng, Seed, uniform};
 use crate::space::SearchSpace;
@@ -40,6 +41,11 @@ pub struct LpEi {
     pub initial: usize,
 }
 
+impl Named for LpEi {
+    const NAME: &'static str = "lp-ei";
+    const DESCRIPTION: &'static str = "Gaussian process, expected improvement with local penalties";
+}
+
 impl Default for LpEi {
     fn default() -> Self {
         Self { regression: Regression::default(), ascent: Ascent::default(), initial: 10 }
@@ -48,7 +54,7 @@ impl Default for LpEi {
 
 impl Strategy for LpEi {
     fn name(&self) -> &'static str {
-        "lp-ei"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace) -> Result<()> {

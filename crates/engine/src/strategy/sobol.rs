@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::{Evidence, Memory, Strategy};
 use crate::domain::Domain;
 use crate::error::Result;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::{Kind, SearchSpace};
@@ -33,9 +34,14 @@ const GROUP: usize = 256;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sobol {}
 
+impl Named for Sobol {
+    const NAME: &'static str = "sobol";
+    const DESCRIPTION: &'static str = "quasi-random search";
+}
+
 impl Strategy for Sobol {
     fn name(&self) -> &'static str {
-        "sobol"
+        Self::NAME
     }
 
     fn check(&self, _: &SearchSpace) -> Result<()> {

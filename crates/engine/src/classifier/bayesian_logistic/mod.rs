@@ -44,6 +44,7 @@ use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::error::{Error, Result};
 use crate::gaussian_process::Prediction;
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::theory::normal;
@@ -66,6 +67,11 @@ pub struct BayesianLogistic {
     pub tolerance: f64,
     /// Steps of expectation maximisation at most.
     pub max_steps: usize,
+}
+
+impl Named for BayesianLogistic {
+    const NAME: &'static str = "bayesian-logistic";
+    const DESCRIPTION: &'static str = "Bayesian logistic regression on random Fourier features";
 }
 
 impl Default for BayesianLogistic {

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::gaussian_process::{MarginalLikelihood, Posterior, Prediction};
 use crate::kernel::Kernel;
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
 use crate::theory::confidence_width;
@@ -41,6 +42,11 @@ pub struct LeastSquares {
     pub ridge: f64,
     /// Where the kernel comes from.
     pub hyper_parameters: HyperParameters,
+}
+
+impl Named for LeastSquares {
+    const NAME: &'static str = "least-squares";
+    const DESCRIPTION: &'static str = "kernel least squares, the model of the theorems";
 }
 
 impl Default for LeastSquares {

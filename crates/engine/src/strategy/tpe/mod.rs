@@ -25,6 +25,7 @@ use super::{Evidence, Memory, Strategy};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::SearchSpace;
@@ -79,6 +80,11 @@ pub struct Tpe {
     pub most_bad: usize,
 }
 
+impl Named for Tpe {
+    const NAME: &'static str = "tpe";
+    const DESCRIPTION: &'static str = "tree-structured Parzen estimator, multivariate";
+}
+
 impl Default for Tpe {
     fn default() -> Self {
         Self {
@@ -93,7 +99,7 @@ impl Default for Tpe {
 
 impl Strategy for Tpe {
     fn name(&self) -> &'static str {
-        "tpe"
+        Self::NAME
     }
 
     fn check(&self, _: &SearchSpace) -> Result<()> {
