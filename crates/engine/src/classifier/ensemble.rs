@@ -20,12 +20,12 @@
 //!
 //! Half of this file is tests.
 
-use std::ops::Range;
 use std::thread;
 
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::parallel::in_parallel;
 use super::perceptron::{Network, Perceptron};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
@@ -131,37 +131,9 @@ impl Ensemble {
         rng: &mut Rng,
     ) -> Result<EnsembleClassifier> {
         let seed = Seed(rng.next_u64());
-        let fit = |members: Range<usize>| -> Vec<Result<Network>> {
-            let fit_member = |i: usize| {
-                let previous = previous.and_then(|previous| previous.members.get(i));
-                self.perceptron.fit(labels, previous, &mut seed.stream("member", i as u64))
-            };
-            members.map(fit_member).collect()
-        };
-        let share = self.members.div_ceil(threads.max(1));
-        let mut shares =
-            (0..self.members).step_by(share).map(|first| first..self.members.min(first + share));
-        let own = shares.next().unwrap_or_default();
-        let members = thread::scope(|scope| {
-            let fit = &fit;
-            let others: Vec<_> = shares
-                .map(|share| {
-                    let members = share.clone();
-                    let worker = thread::Builder::new().spawn_scoped(scope, move || fit(members));
-                    (share, worker)
-                })
-                .collect();
-            let mut members = fit(own);
-            for (share, worker) in others {
-                members.extend(match worker {
-                    Ok(worker) => {
-                        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                    }
-                    // The system has no thread to give.
-                    Err(_) => fit(share),
-                });
-            }
-            members
+        let members = in_parallel(self.members, threads, |i| {
+            let previous = previous.and_then(|previous| previous.members.get(i));
+            self.perceptron.fit(labels, previous, &mut seed.stream("member", i as u64))
         });
         Ok(EnsembleClassifier { members: members.into_iter().collect::<Result<_>>()? })
     }
@@ -406,6 +378,7 @@ fn quantile(level: f64, logits: &[f64], slopes: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classifier::logistic::sigmoid;
     use crate::classifier::perceptron::{Activation, Start};
     use crate::history::{History, Outcome};
     use crate::labels::Threshold;
@@ -456,10 +429,6 @@ mod tests {
             bounds.into_iter().map(bound).chain([ensemble.acquisition(target)])
         };
         TARGETS.into_iter().flat_map(of_target).collect()
-    }
-
-    fn sigmoid(logit: f64) -> f64 {
-        1.0 / (1.0 + (-logit).exp())
     }
 
     /// The value as the documentation has it.

@@ -20,8 +20,9 @@
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::parallel::{in_parallel, workers_for};
 use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
-use super::tree::{in_parallel, resample, smoothed_rate, workers_for};
+use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};

@@ -10,6 +10,8 @@ pub mod ensemble;
 pub mod forest;
 pub mod fourier_features;
 pub mod least_squares;
+mod logistic;
+mod parallel;
 pub mod perceptron;
 mod tree;
 

@@ -247,6 +247,7 @@ mod tests {
     use crate::history::{History, Outcome};
     use crate::kernel::Profile;
     use crate::labels::{Threshold, Weights};
+    use crate::points::dot;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
@@ -293,7 +294,6 @@ mod tests {
             };
             points.rows().enumerate().map(row).collect()
         };
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (mut x, mut r, mut p) = (vec![0.0; b.len()], b.to_vec(), b.to_vec());
         for _ in 0..20 * b.len() {
             let squared = dot(&r, &r);
