@@ -45,6 +45,7 @@ pub mod kernel;
 pub mod labels;
 pub mod ledger;
 pub mod linalg;
+pub mod named;
 pub mod outcome;
 pub mod points;
 pub mod ranking;

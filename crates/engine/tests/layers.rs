@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "error",
+    "named",
     "seed",
     "points",
     "ranking",

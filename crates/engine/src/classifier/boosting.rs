@@ -19,12 +19,15 @@
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::logistic::{sigmoid, value_and_slope};
+use super::parallel::{in_parallel, workers_for};
 use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
-use super::tree::{in_parallel, resample, smoothed_rate, workers_for};
+use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -47,6 +50,11 @@ pub struct Boosting {
     /// M, at least 1. A single member is fitted to the labels themselves and costs a fifth of the default, but has no
     /// upper bound.
     pub members: usize,
+}
+
+impl Named for Boosting {
+    const NAME: &'static str = "boosting";
+    const DESCRIPTION: &'static str = "gradient-boosted trees";
 }
 
 impl Default for Boosting {
@@ -241,11 +249,7 @@ pub struct BoostingBound<'c> {
 
 impl BoostingBound<'_> {
     fn read(&self, logits: &mut [f64]) -> f64 {
-        let logit = self.reading.of(logits);
-        match self.target {
-            Target::Logit => logit,
-            Target::LogProbability => log_sigmoid(logit),
-        }
+        value_and_slope(self.target, self.reading.of(logits)).0
     }
 }
 
@@ -272,15 +276,6 @@ impl Acquisition for BoostingBound<'_> {
             *value = self.read(logits);
         }
     }
-}
-
-fn sigmoid(logit: f64) -> f64 {
-    1.0 / (1.0 + (-logit).exp())
-}
-
-/// log 1/(1 + e⁻ᶠ) without overflow where F is far below 0.
-fn log_sigmoid(logit: f64) -> f64 {
-    logit.min(0.0) - (-logit.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]
@@ -352,15 +347,6 @@ mod tests {
         };
         let losses = [1, 3, 10, 30, 100, 300].map(loss);
         assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
-    }
-
-    #[test]
-    fn the_log_of_the_sigmoid_neither_overflows_nor_rounds_to_zero() {
-        for logit in [-30.0, -1.0, 0.0, 2.0, 30.0_f64] {
-            assert!((log_sigmoid(logit) - sigmoid(logit).ln()).abs() < 1e-12, "{logit}");
-        }
-        assert_eq!(log_sigmoid(-1e6), -1e6);
-        assert!(log_sigmoid(50.0) < 0.0);
     }
 
     #[test]

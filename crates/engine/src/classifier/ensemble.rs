@@ -20,17 +20,18 @@
 //!
 //! Half of this file is tests.
 
-use std::ops::Range;
 use std::thread;
 
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::parallel::in_parallel;
 use super::perceptron::{Network, Perceptron};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -45,6 +46,11 @@ pub struct Ensemble {
     pub members: usize,
     /// What each of them is.
     pub perceptron: Perceptron,
+}
+
+impl Named for Ensemble {
+    const NAME: &'static str = "ensemble";
+    const DESCRIPTION: &'static str = "several perceptrons";
 }
 
 impl Default for Ensemble {
@@ -74,6 +80,10 @@ impl Learner for Ensemble {
 
     fn kept_every(&self) -> Option<usize> {
         self.perceptron.kept_every()
+    }
+
+    fn for_batches(self, batch_size: usize) -> Self {
+        Self { perceptron: self.perceptron.for_batches(batch_size), ..self }
     }
 
     fn takes_weights(&self) -> bool {
@@ -121,37 +131,9 @@ impl Ensemble {
         rng: &mut Rng,
     ) -> Result<EnsembleClassifier> {
         let seed = Seed(rng.next_u64());
-        let fit = |members: Range<usize>| -> Vec<Result<Network>> {
-            let fit_member = |i: usize| {
-                let previous = previous.and_then(|previous| previous.members.get(i));
-                self.perceptron.fit(labels, previous, &mut seed.stream("member", i as u64))
-            };
-            members.map(fit_member).collect()
-        };
-        let share = self.members.div_ceil(threads.max(1));
-        let mut shares =
-            (0..self.members).step_by(share).map(|first| first..self.members.min(first + share));
-        let own = shares.next().unwrap_or_default();
-        let members = thread::scope(|scope| {
-            let fit = &fit;
-            let others: Vec<_> = shares
-                .map(|share| {
-                    let members = share.clone();
-                    let worker = thread::Builder::new().spawn_scoped(scope, move || fit(members));
-                    (share, worker)
-                })
-                .collect();
-            let mut members = fit(own);
-            for (share, worker) in others {
-                members.extend(match worker {
-                    Ok(worker) => {
-                        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                    }
-                    // The system has no thread to give.
-                    Err(_) => fit(share),
-                });
-            }
-            members
+        let members = in_parallel(self.members, threads, |i| {
+            let previous = previous.and_then(|previous| previous.members.get(i));
+            self.perceptron.fit(labels, previous, &mut seed.stream("member", i as u64))
         });
         Ok(EnsembleClassifier { members: members.into_iter().collect::<Result<_>>()? })
     }
@@ -396,6 +378,7 @@ fn quantile(level: f64, logits: &[f64], slopes: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classifier::logistic::sigmoid;
     use crate::classifier::perceptron::{Activation, Start};
     use crate::history::History;
     use crate::labels::Threshold;
@@ -447,10 +430,6 @@ mod tests {
             bounds.into_iter().map(bound).chain([ensemble.acquisition(target)])
         };
         TARGETS.into_iter().flat_map(of_target).collect()
-    }
-
-    fn sigmoid(logit: f64) -> f64 {
-        1.0 / (1.0 + (-logit).exp())
     }
 
     /// The value as the documentation has it.

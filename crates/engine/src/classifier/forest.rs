@@ -20,12 +20,14 @@
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::parallel::{in_parallel, workers_for};
 use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
-use super::tree::{in_parallel, resample, smoothed_rate, workers_for};
+use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -48,6 +50,11 @@ pub struct Forest {
     /// Values told apart in a column, 2 to 256; beyond, quantiles. 64 are a little faster and no less accurate on points
     /// spread evenly, but cannot part points that crowd around a minimum.
     pub bins: usize,
+}
+
+impl Named for Forest {
+    const NAME: &'static str = "forest";
+    const DESCRIPTION: &'static str = "a random forest";
 }
 
 impl Default for Forest {

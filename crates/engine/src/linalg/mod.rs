@@ -6,3 +6,4 @@ mod cholesky;
 pub mod symmetric;
 
 pub use cholesky::Cholesky;
+pub(crate) use cholesky::JITTERS;

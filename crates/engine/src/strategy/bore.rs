@@ -18,6 +18,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, place};
+use super::spec::{BorePlusPlusSpec, BoreSpec};
 use super::{Evidence, Memory, Strategy, check_served};
 use crate::acquisition::Acquisition as _;
 use crate::batch::{Ascent, BatchRule, Svgd};
@@ -30,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::forecast::{Forecast, Good};
 use crate::goal::Goal;
 use crate::labels::{Labels, Threshold, Weights};
+use crate::named::Named as _;
 use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::seed::{Rng, Seed};
@@ -77,7 +79,7 @@ impl Bore<Perceptron, Svgd> {
 impl Bore<Perceptron, Ascent> {
     /// BORE, Algorithm 1: one point at a time, and so a kept fit for every trial.
     pub fn sequential() -> Self {
-        let start = Start::Warm { every: 1 };
+        let start = Start::Warm { every: Some(1) };
         Self::new(Perceptron { start, ..Perceptron::default() }, Ascent::default())
     }
 }
@@ -119,7 +121,7 @@ where
     R: for<'c> BatchRule<<L::Classifier as Classifier>::Acquisition<'c>>,
 {
     fn name(&self) -> &'static str {
-        "bore"
+        BoreSpec::NAME
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
@@ -155,7 +157,7 @@ where
     R: for<'c> BatchRule<<L::Classifier as Uncertain>::UpperBound<'c>>,
 {
     fn name(&self) -> &'static str {
-        "bore++"
+        BorePlusPlusSpec::NAME
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {

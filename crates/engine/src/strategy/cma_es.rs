@@ -37,6 +37,7 @@ use crate::descent::evolution::Evolution;
 use crate::error::{Error, Result};
 use crate::goal::Goal;
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Seed, uniform};
 use crate::space::SearchSpace;
@@ -57,6 +58,11 @@ pub struct CmaEs {
     pub inject_initial: bool,
 }
 
+impl Named for CmaEs {
+    const NAME: &'static str = "cma-es";
+    const DESCRIPTION: &'static str = "covariance matrix adaptation";
+}
+
 impl Default for CmaEs {
     fn default() -> Self {
         Self { initial: 10, population: None, step_size: 1.0 / 6.0, inject_initial: false }
@@ -74,7 +80,7 @@ const MOST_DOUBLINGS: u32 = 10;
 
 impl Strategy for CmaEs {
     fn name(&self) -> &'static str {
-        "cma-es"
+        Self::NAME
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {

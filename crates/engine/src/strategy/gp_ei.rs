@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::forecast::Forecast;
 use crate::gaussian_process::Regression;
 use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
 use crate::space::SearchSpace;
 
@@ -29,6 +30,11 @@ pub struct GpEi {
     pub initial: usize,
 }
 
+impl Named for GpEi {
+    const NAME: &'static str = "gp-ei";
+    const DESCRIPTION: &'static str = "Gaussian process, log expected improvement";
+}
+
 impl Default for GpEi {
     fn default() -> Self {
         Self { regression: Regression::default(), ascent: Ascent::default(), initial: 10 }
@@ -37,7 +43,7 @@ impl Default for GpEi {
 
 impl Strategy for GpEi {
     fn name(&self) -> &'static str {
-        "gp-ei"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {

@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::forecast::Forecast;
 use crate::gaussian_process::{Regression, Surrogate};
 use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
 use crate::space::SearchSpace;
 use crate::theory::confidence_width;
@@ -120,6 +121,11 @@ pub struct GpUcb {
     pub initial: usize,
 }
 
+impl Named for GpUcb {
+    const NAME: &'static str = "gp-ucb";
+    const DESCRIPTION: &'static str = "Gaussian process, upper confidence bound";
+}
+
 impl Default for GpUcb {
     fn default() -> Self {
         Self {
@@ -133,7 +139,7 @@ impl Default for GpUcb {
 
 impl Strategy for GpUcb {
     fn name(&self) -> &'static str {
-        "gp-ucb"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {

@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::forecast::Forecast;
 use crate::gaussian_process::Regression;
 use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
 use crate::space::SearchSpace;
 
@@ -38,6 +39,11 @@ pub struct LpEi {
     pub initial: usize,
 }
 
+impl Named for LpEi {
+    const NAME: &'static str = "lp-ei";
+    const DESCRIPTION: &'static str = "Gaussian process, expected improvement with local penalties";
+}
+
 impl Default for LpEi {
     fn default() -> Self {
         Self { regression: Regression::default(), ascent: Ascent::default(), initial: 10 }
@@ -46,7 +52,7 @@ impl Default for LpEi {
 
 impl Strategy for LpEi {
     fn name(&self) -> &'static str {
-        "lp-ei"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {

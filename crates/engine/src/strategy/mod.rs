@@ -11,7 +11,7 @@ mod gp_ei;
 mod gp_ucb;
 mod guarantee;
 mod lp_ei;
-mod opening;
+pub mod opening;
 mod placement;
 mod q_ei;
 mod random;

@@ -13,7 +13,7 @@ use crate::seed::Rng;
 
 /// Which trials are drawn at random before a strategy chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Initial {
+pub enum Initial {
     /// All of them.
     All,
     /// The first so many of a search.
@@ -36,7 +36,7 @@ impl Initial {
 }
 
 /// What is left to choose after the initial trials.
-pub(super) struct Opening<'a> {
+pub struct Opening<'a> {
     /// The evidence; the initial trials of this batch are pending too.
     pub evidence: Evidence<'a>,
     /// How many points are to be chosen.
@@ -66,7 +66,7 @@ impl<'a> Opening<'a> {
 
 /// A batch: initial trials at random, then what `choose` places, moved to free and legal points. `stream` names the
 /// random stream, which differs from one ask to the next.
-pub(super) fn place(
+pub fn place(
     evidence: Evidence<'_>,
     batch_size: usize,
     stream: &'static str,

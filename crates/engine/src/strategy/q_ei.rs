@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::forecast::Forecast;
 use crate::gaussian_process::{Regression, Surrogate};
 use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, below};
 use crate::space::SearchSpace;
@@ -41,6 +42,12 @@ pub struct QEi {
     pub initial: usize,
 }
 
+impl Named for QEi {
+    const NAME: &'static str = "q-ei";
+    const DESCRIPTION: &'static str =
+        "Gaussian process, expected improvement of whole batches by Monte Carlo";
+}
+
 impl Default for QEi {
     fn default() -> Self {
         Self {
@@ -61,7 +68,7 @@ const BEST_PART: usize = 16;
 
 impl Strategy for QEi {
     fn name(&self) -> &'static str {
-        "q-ei"
+        Self::NAME
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {

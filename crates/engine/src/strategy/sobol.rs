@@ -20,6 +20,7 @@ use super::opening::{Initial, place};
 use super::{Evidence, Memory, Strategy};
 use crate::error::Result;
 use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::{Kind, SearchSpace};
@@ -34,9 +35,14 @@ const GROUP: usize = 256;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sobol {}
 
+impl Named for Sobol {
+    const NAME: &'static str = "sobol";
+    const DESCRIPTION: &'static str = "quasi-random search";
+}
+
 impl Strategy for Sobol {
     fn name(&self) -> &'static str {
-        "sobol"
+        Self::NAME
     }
 
     fn serves(&self, _: &Goal) -> bool {

@@ -37,13 +37,15 @@ use serde::{Deserialize, Serialize};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use self::posterior::{EIGHTH_OF_PI, Regression, Stopping, dot, log_sigmoid, shrinkage};
+use self::posterior::{EIGHTH_OF_PI, Regression, Stopping, dot, shrinkage};
 use super::fourier_features::FourierFeatures;
+use super::logistic::{sigmoid, value_and_slope};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::error::{Error, Result};
 use crate::gaussian_process::Prediction;
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::theory::normal;
@@ -66,6 +68,11 @@ pub struct BayesianLogistic {
     pub tolerance: f64,
     /// Steps of expectation maximisation at most.
     pub max_steps: usize,
+}
+
+impl Named for BayesianLogistic {
+    const NAME: &'static str = "bayesian-logistic";
+    const DESCRIPTION: &'static str = "Bayesian logistic regression on random Fourier features";
 }
 
 impl Default for BayesianLogistic {
@@ -482,19 +489,6 @@ impl Reading<'_> {
             }
         }
         features.pull_back(&block.slopes, gradients);
-    }
-}
-
-/// σ(a), without overflow.
-fn sigmoid(a: f64) -> f64 {
-    1.0 / (1.0 + (-a).exp())
-}
-
-/// The target's function of a logit and its derivative.
-fn value_and_slope(target: Target, logit: f64) -> (f64, f64) {
-    match target {
-        Target::Logit => (logit, 1.0),
-        Target::LogProbability => (log_sigmoid(logit), sigmoid(-logit)),
     }
 }
 

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::gaussian_process::{MarginalLikelihood, Posterior, Prediction};
 use crate::kernel::Kernel;
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
 use crate::theory::confidence_width;
@@ -41,6 +42,11 @@ pub struct LeastSquares {
     pub ridge: f64,
     /// Where the kernel comes from.
     pub hyper_parameters: HyperParameters,
+}
+
+impl Named for LeastSquares {
+    const NAME: &'static str = "least-squares";
+    const DESCRIPTION: &'static str = "kernel least squares, the model of the theorems";
 }
 
 impl Default for LeastSquares {
@@ -242,6 +248,7 @@ mod tests {
     use crate::kernel::Profile;
     use crate::labels::{Threshold, Weights};
     use crate::outcome::Outcome;
+    use crate::points::dot;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
@@ -288,7 +295,6 @@ mod tests {
             };
             points.rows().enumerate().map(row).collect()
         };
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (mut x, mut r, mut p) = (vec![0.0; b.len()], b.to_vec(), b.to_vec());
         for _ in 0..20 * b.len() {
             let squared = dot(&r, &r);

@@ -31,6 +31,7 @@ pub use network::{Network, NetworkAcquisition};
 use crate::classifier::Learner;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::seed::Rng;
 use layout::Layout;
 
@@ -58,6 +59,11 @@ pub struct Perceptron {
     pub start: Start,
 }
 
+impl Named for Perceptron {
+    const NAME: &'static str = "perceptron";
+    const DESCRIPTION: &'static str = "a network with two hidden layers";
+}
+
 impl Default for Perceptron {
     fn default() -> Self {
         Self {
@@ -79,17 +85,22 @@ pub enum Start {
     Cold,
     /// From the weights and Adam state of the last kept network.
     Warm {
-        /// A network is kept each time this many trials were added.
-        every: usize,
+        /// A network is kept each time this many trials were added, at least 1. `None`: once a batch; where the size of
+        /// batches is not known, every 10 trials, the paper's batch size.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every: Option<usize>,
     },
 }
 
 impl Default for Start {
-    /// Every 10 trials, the paper's batch size.
+    /// Warm, once a batch.
     fn default() -> Self {
-        Self::Warm { every: 10 }
+        Self::Warm { every: None }
     }
 }
+
+/// The trials between kept networks where nothing is said and the size of batches is not known: the paper's batch size.
+const KEPT_EVERY: usize = 10;
 
 impl Learner for Perceptron {
     type Classifier = Network;
@@ -127,7 +138,16 @@ impl Learner for Perceptron {
     fn kept_every(&self) -> Option<usize> {
         match self.start {
             Start::Cold => None,
-            Start::Warm { every } => Some(every),
+            Start::Warm { every } => Some(every.unwrap_or(KEPT_EVERY)),
+        }
+    }
+
+    fn for_batches(self, batch_size: usize) -> Self {
+        match self.start {
+            Start::Warm { every: None } => {
+                Self { start: Start::Warm { every: Some(batch_size) }, ..self }
+            }
+            _ => self,
         }
     }
 
@@ -154,7 +174,7 @@ impl Learner for Perceptron {
         if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             return Err(Error::invalid("learning-rate", self.learning_rate, "finite and positive"));
         }
-        if self.start == (Start::Warm { every: 0 }) {
+        if self.start == (Start::Warm { every: Some(0) }) {
             return Err(Error::invalid("start.warm.every", 0, "at least 1"));
         }
         Ok(())
@@ -304,7 +324,7 @@ mod tests {
             ("learning-rate", Perceptron { learning_rate: f64::NAN, ..good() }),
             ("learning-rate", Perceptron { learning_rate: 0.0, ..good() }),
             ("learning-rate", Perceptron { learning_rate: f64::INFINITY, ..good() }),
-            ("start.warm.every", Perceptron { start: Start::Warm { every: 0 }, ..good() }),
+            ("start.warm.every", Perceptron { start: Start::Warm { every: Some(0) }, ..good() }),
         ];
         for (name, settings) in refused {
             let error = settings.check(2).unwrap_err();

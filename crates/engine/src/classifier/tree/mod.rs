@@ -11,12 +11,10 @@
 mod bins;
 mod growth;
 mod reading;
-mod workers;
 
 pub(super) use bins::{Bins, MAX_BINS};
 pub(super) use growth::{Growth, Sums};
 pub(super) use reading::Reading;
-pub(super) use workers::{in_parallel, workers_for};
 
 use crate::points::Points;
 use crate::seed::{Rng, below};

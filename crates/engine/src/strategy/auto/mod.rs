@@ -37,6 +37,7 @@ use crate::domain::Occupied;
 use crate::error::{Error, Result};
 use crate::goal::Goal;
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
@@ -55,6 +56,12 @@ pub struct Auto {
     /// An ingredient to leave out, to see what it brings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<Ingredient>,
+}
+
+impl Named for Auto {
+    const NAME: &'static str = "auto";
+    const DESCRIPTION: &'static str =
+        "the default: least squares over all thresholds, in trust regions";
 }
 
 /// A part of the method that can be left out.
@@ -105,7 +112,7 @@ const TURNS: f64 = 0.754_877_666_246_693;
 
 impl Strategy for Auto {
     fn name(&self) -> &'static str {
-        "auto"
+        Self::NAME
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {

@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::forecast::{Forecast, Good};
 use crate::goal::Goal;
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
 use crate::space::SearchSpace;
 use parzen::{Observation, Parzen};
@@ -81,6 +82,11 @@ pub struct Tpe {
     pub most_bad: usize,
 }
 
+impl Named for Tpe {
+    const NAME: &'static str = "tpe";
+    const DESCRIPTION: &'static str = "tree-structured Parzen estimator, multivariate";
+}
+
 impl Default for Tpe {
     fn default() -> Self {
         Self {
@@ -95,7 +101,7 @@ impl Default for Tpe {
 
 impl Strategy for Tpe {
     fn name(&self) -> &'static str {
-        "tpe"
+        Self::NAME
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
