@@ -41,6 +41,7 @@ pub mod history;
 pub mod kernel;
 pub mod labels;
 pub mod linalg;
+pub mod pareto;
 pub mod points;
 pub mod ranking;
 pub mod seed;

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "error",
     "seed",
     "points",
     "ranking",
+    "pareto",
     "space",
     "history",
     "labels",
