@@ -35,12 +35,6 @@ impl Slicing {
         Self { steps: STEPS }
     }
 
-    /// A budget of `steps` rows.
-    #[cfg(test)]
-    pub fn with_steps(steps: u64) -> Self {
-        Self { steps }
-    }
-
     /// The volume between `rows`, all at most `reference` in every objective, and `reference`; `None` if the budget is
     /// used up before it is known.
     pub fn volume(&mut self, rows: &Points, reference: &[f64]) -> Option<f64> {

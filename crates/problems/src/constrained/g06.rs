@@ -20,7 +20,7 @@ pub(crate) static G06: Fixed = Fixed {
     variables: &[Variable::real("x1", 13.0, 100.0), Variable::real("x2", 0.0, 100.0)],
     objectives: &["value"],
     constraints: &[Constraint::at_least("outside", 100.0), Constraint::at_most("inside", 82.81)],
-    answer: Known::Minimum { value: -6961.813_875_580_15, at: &[14.095, 0.842_960_789_215_46] },
+    answer: Known::Minimum { value: -6_961.813_875_580_15, at: &[14.095, 0.842_960_789_215_46] },
     formula,
 };
 

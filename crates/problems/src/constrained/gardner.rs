@@ -17,7 +17,7 @@ use crate::coordinates;
 use crate::task::{Constraint, Fixed, Known, Measured, Variable};
 
 /// asin 0.95, rounded from 40 digits.
-const ARC: f64 = 1.253_235_897_503_375_1;
+const ARC: f64 = 1.253_235_897_503_375;
 
 pub(crate) static GARDNER: Fixed = Fixed {
     name: "gardner",

@@ -34,7 +34,7 @@ pub(crate) static PRESSURE_VESSEL: Fixed = Fixed {
         Constraint::at_most("length", 240.0),
     ],
     answer: Known::Minimum {
-        value: 6059.714_335_048_4,
+        value: 6_059.714_335_048_4,
         at: &[0.8125, 0.4375, 42.098_445_595_854_92, 176.636_595_842_439_45],
     },
     formula,

@@ -37,6 +37,7 @@ pub(crate) static RE33: Fixed = Fixed {
     formula,
 };
 
+#[allow(clippy::approx_constant, reason = "the literature prints 3.14")]
 fn formula(x: &[f64]) -> Measured {
     let &[inner, outer, force, surfaces] = coordinates("re33", x);
     let squares = outer * outer - inner * inner;
