@@ -1,7 +1,7 @@
 //! The families of problems: the table that `wimble problems` prints.
 //!
 //! [`names`] lists those with one objective and no constraint, which [`problem`](crate::problem) builds; [`tasks`] lists
-//! the others, which only [`task`](crate::task) builds.
+//! the others, which only [`task`](crate::task()) builds.
 
 use crate::constrained::{
     G04, G06, GARDNER, GRAMACY, PRESSURE_VESSEL, SPEED_REDUCER, SPRING, TOWNSEND, WELDED_BEAM,

@@ -14,7 +14,7 @@
 //! After a plus sign stand the [`variants`] of any problem, such as `ackley-5+shifted` or `levy-10+rotated+noise-10`.
 //!
 //! A [`Task`] is more general: variables, some of them in steps, one or more objectives, and constraints that are
-//! measured with them. [`task`] finds every problem and those with several objectives or constraints, which [`tasks`]
+//! measured with them. [`task()`] finds every problem and those with several objectives or constraints, which [`tasks`]
 //! lists:
 //!
 //! ```

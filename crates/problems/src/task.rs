@@ -1,6 +1,6 @@
 //! What an optimiser is given in general: variables to choose, objectives to minimise, constraints to meet.
 //!
-//! A [`Problem`] is the special case of one objective on a box without constraints; [`task`](crate::task) finds both
+//! A [`Problem`] is the special case of one objective on a box without constraints; [`task`](crate::task()) finds both
 //! kinds by name. Constraints are measured together with the objectives: nobody knows them before the evaluation.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use crate::Problem;
 
 /// Variables, objectives to be minimised and constraints, with what is known of the best.
 pub trait Task: std::fmt::Debug + Send + Sync {
-    /// The name that [`task`](crate::task) finds it by, such as `zdt1-6`.
+    /// The name that [`task`](crate::task()) finds it by, such as `zdt1-6`.
     fn name(&self) -> String;
 
     /// The name for headings and plots, such as `ZDT1 6D`.

@@ -44,7 +44,9 @@ pub fn contributions(
     let alone = |place: usize| {
         // Equal rows are neighbours, and leave each other nothing.
         let equal = |other: usize| rows.row(front[other]) == rows.row(front[place]);
-        !(place > 0 && equal(place - 1)) && !(place + 1 < front.len() && equal(place + 1))
+        let before = place > 0 && equal(place - 1);
+        let after = place + 1 < front.len() && equal(place + 1);
+        !before && !after
     };
     if values.dim() == 2 {
         let areas = rectangles(&rows, &front, [reference[0], reference[1]]);

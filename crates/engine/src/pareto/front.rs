@@ -186,6 +186,7 @@ impl Front {
     }
 
     /// Whether a row of the front is nowhere higher than `row`: inserting it would leave the front's values as they are.
+    /// `row` must have a value for each objective.
     pub fn covers(&self, row: &[f64]) -> bool {
         match &self.rows {
             Rows::Two(stairs) => stairs.covers([row[0], row[1]]),

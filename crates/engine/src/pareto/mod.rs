@@ -93,7 +93,7 @@ fn check_reference(reference: &[f64], objectives: usize) -> Result<()> {
 }
 
 #[cfg(test)]
-pub(crate) mod naive {
+mod naive {
     //! The definitions, written down without any thought of cost.
 
     use proptest::prelude::*;
