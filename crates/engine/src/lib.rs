@@ -47,6 +47,7 @@ pub mod ledger;
 pub mod linalg;
 pub mod named;
 pub mod outcome;
+pub mod pareto;
 pub mod points;
 pub mod ranking;
 pub mod seed;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "error",
     "named",
     "seed",
@@ -15,6 +15,7 @@ const ORDER: [&str; 24] = [
     "outcome",
     "goal",
     "forecast",
+    "pareto",
     "space",
     "history",
     "labels",
