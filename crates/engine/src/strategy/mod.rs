@@ -19,7 +19,9 @@ mod sobol;
 pub mod spec;
 mod tpe;
 
-pub use auto::{Auto, Ingredient};
+pub use auto::Auto;
+#[doc(hidden)]
+pub use auto::{Part, Parts};
 pub use bore::{Bore, BorePlusPlus};
 pub use cma_es::CmaEs;
 pub use gp_ei::GpEi;

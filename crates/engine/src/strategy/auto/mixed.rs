@@ -14,7 +14,7 @@ use super::cloud::Latest;
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use super::replay::{EVERY, WINDOW};
-use super::{Auto, Ingredient, target};
+use super::{Auto, Part, target};
 use crate::domain::Occupied;
 use crate::error::Result;
 use crate::gaussian_process::tail::log_improvement;
@@ -116,7 +116,7 @@ impl Mixed {
         let points = Points::from_rows(history.points().dim(), trials.iter().map(row));
         let values: Vec<f64> =
             trials.iter().filter_map(|&i| history.objective().value(i)).collect();
-        let targets = match settings.uses(Ingredient::Thresholds) {
+        let targets = match settings.uses(Part::Thresholds) {
             true => target::half_rank(&values),
             false => target::labels(&values),
         };
@@ -162,7 +162,7 @@ impl Mixed {
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;
-        let heeds_failures = settings.uses(Ingredient::Feasibility);
+        let heeds_failures = settings.uses(Part::Feasibility);
         let failed = Points::from_rows(
             space.dim(),
             self.failed.iter().filter(|_| heeds_failures).map(|i| history.points().row(i)),

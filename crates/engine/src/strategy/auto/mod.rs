@@ -24,6 +24,7 @@ mod feasibility;
 mod frame;
 mod local_model;
 mod mixed;
+mod parts;
 mod picks;
 mod region;
 mod replay;
@@ -42,6 +43,7 @@ use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
 use mixed::Mixed;
+pub use parts::{Part, Parts};
 use picks::{Picker, ladder};
 use replay::Replay;
 
@@ -53,9 +55,10 @@ pub struct Auto {
     pub initial: usize,
     /// The top of the ladder: deviations between the mean and the most optimistic bound of a batch; 3, the paper's β.
     pub width: f64,
-    /// An ingredient to leave out, to see what it brings.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub without: Option<Ingredient>,
+    /// What the benchmarks leave out, to see what it brings: nothing, otherwise. Neither read nor written.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub parts: Parts,
 }
 
 impl Named for Auto {
@@ -64,33 +67,9 @@ impl Named for Auto {
         "the default: least squares over all thresholds, in trust regions";
 }
 
-/// A part of the method that can be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ingredient {
-    /// All thresholds at once; without it, labels for the best quarter.
-    Thresholds,
-    /// The trust region; without it, the box is always at its widest.
-    Region,
-    /// The second region.
-    Explorer,
-    /// The part of the kernel that is a sum over coordinates.
-    Sum,
-    /// Coordinates that turn along valleys.
-    Turning,
-    /// The climb of each pick; without it, the best of the candidates.
-    Polish,
-    /// The ladder of widths; without it, every pick has the top of it.
-    Ladder,
-    /// The centre by the model where there is noise; without it, the lowest value.
-    Smoothing,
-    /// The second classifier.
-    Feasibility,
-}
-
 impl Default for Auto {
     fn default() -> Self {
-        Self { initial: 10, width: 3.0, without: None }
+        Self { initial: 10, width: 3.0, parts: Parts::default() }
     }
 }
 
@@ -146,7 +125,7 @@ impl Strategy for Auto {
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
         let Evidence { space, history, seed, .. } = evidence;
         let column = evidence.column();
-        if column.ranking().len() < FEWEST || !self.uses(Ingredient::Smoothing) {
+        if column.ranking().len() < FEWEST || !self.uses(Part::Smoothing) {
             return Ok(column.best());
         }
         let by_model = if is_smooth(space) {
@@ -168,8 +147,15 @@ impl Strategy for Auto {
 }
 
 impl Auto {
-    fn uses(&self, ingredient: Ingredient) -> bool {
-        self.without != Some(ingredient)
+    /// The same method with one part less, for the benchmarks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without(self, part: Part) -> Self {
+        Self { parts: self.parts.without(part), ..self }
+    }
+
+    fn uses(&self, part: Part) -> bool {
+        self.parts.has(part)
     }
 
     /// The regions as of the end of history.
@@ -215,8 +201,8 @@ impl Auto {
         for (region, share) in shares {
             let Some(region) = region.as_ref().filter(|_| share > 0) else { continue };
             let patch = region.patch(history, &replay.failed, self)?;
-            let picker = Picker { patch: &patch, space, polish: self.uses(Ingredient::Polish) };
-            let widths = match self.uses(Ingredient::Ladder) {
+            let picker = Picker { patch: &patch, space, polish: self.uses(Part::Polish) };
+            let widths = match self.uses(Part::Ladder) {
                 true => ladder(first, share, self.width),
                 false => vec![self.width; share],
             };
@@ -314,6 +300,18 @@ mod tests {
             let (recommended, lowest) = kept(|| space().unwrap(), 0.0, 1);
             assert_eq!(recommended, lowest);
         }
+    }
+
+    #[test]
+    fn no_document_takes_out_a_part() {
+        let written = serde_json::to_string(&Auto::default().without(Part::Region)).unwrap();
+        assert_eq!(written, r#"{"initial":10,"width":3.0}"#);
+        let read = serde_json::from_str::<Auto>(r#"{"initial":10,"without":"region"}"#);
+        let error = read.unwrap_err().to_string();
+        assert!(
+            error.starts_with("unknown field `without`, expected `initial` or `width`"),
+            "{error}"
+        );
     }
 
     #[test]

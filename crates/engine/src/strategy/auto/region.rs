@@ -18,7 +18,7 @@ use super::cloud::Cloud;
 use super::feasibility::Feasibility;
 use super::frame::{Frame, Metric};
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
-use super::{Auto, Ingredient, NOISY, target};
+use super::{Auto, NOISY, Part, target};
 use crate::error::Result;
 use crate::history::History;
 use crate::points::squared_distance;
@@ -102,7 +102,7 @@ impl Region {
         self.elite.insert(place, (value, x.to_vec()));
         self.elite.truncate(ELITE);
         self.centre.clone_from(&self.elite[0].1);
-        if settings.uses(Ingredient::Region) {
+        if settings.uses(Part::Region) {
             self.length = self.spread();
         }
     }
@@ -155,7 +155,7 @@ impl Region {
         };
         let points = enter(&learnt.metric);
         learnt.hyper_parameters.improve(&shape, &points, &targets, prior, steps)?;
-        let turns = settings.uses(Ingredient::Turning)
+        let turns = settings.uses(Part::Turning)
             && learnt.fits.is_multiple_of(TURN_EVERY)
             && self.length < VALLEY
             && dim > 1
@@ -177,7 +177,7 @@ impl Region {
 
     fn shape(&self, settings: &Auto) -> Shape {
         let dim = self.centre.len();
-        let wide = self.length >= VALLEY && dim > 1 && settings.uses(Ingredient::Sum);
+        let wide = self.length >= VALLEY && dim > 1 && settings.uses(Part::Sum);
         Shape { group: (0..dim).collect(), additive: if wide { ADDITIVE } else { 0.0 } }
     }
 
@@ -199,7 +199,7 @@ impl Region {
         let trials = self.cloud.nearest(count, distance, history);
         let values: Vec<f64> =
             trials.iter().filter_map(|&i| history.objective().value(i)).collect();
-        let targets = match settings.uses(Ingredient::Thresholds) {
+        let targets = match settings.uses(Part::Thresholds) {
             true if self.length < VALLEY => target::winsorised(&values),
             true => target::compressed(&values),
             false => target::labels(&values),
@@ -242,7 +242,7 @@ impl Region {
         let model = LocalModel::fit(&hyper_parameters, &shape, &points, &targets)?;
 
         let mut centre = (f64::NEG_INFINITY, vec![0.0; self.centre.len()]);
-        if model.noise_share() > NOISY && settings.uses(Ingredient::Smoothing) {
+        if model.noise_share() > NOISY && settings.uses(Part::Smoothing) {
             for (_, x) in &self.elite {
                 let u = frame.enter(x);
                 let mean = model.posterior.mean(&model.weights, &u);
@@ -251,7 +251,7 @@ impl Region {
                 }
             }
         }
-        let failed = match settings.uses(Ingredient::Feasibility) {
+        let failed = match settings.uses(Part::Feasibility) {
             true => failed.nearest(FAILED, |x| squared_distance(x, &self.centre), history),
             false => Vec::new(),
         };

@@ -12,7 +12,7 @@
 
 use super::cloud::{Cloud, Thinned};
 use super::region::{Region, WIDEST};
-use super::{Auto, Ingredient};
+use super::{Auto, Part};
 use crate::error::Result;
 use crate::history::History;
 use crate::seed::{Seed, uniform};
@@ -113,7 +113,7 @@ impl Replay {
             }
             _ => main.tell(x, value, settings),
         }
-        if settings.uses(Ingredient::Explorer) {
+        if settings.uses(Part::Explorer) {
             self.tend(trial, history, seed);
         }
     }
