@@ -7,7 +7,7 @@ use crate::trial::Token;
 /// A result with the crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong, with the facts needed to mend it.
+/// What can go wrong, with the facts needed to fix it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,9 +24,9 @@ pub enum Error {
         /// Why.
         source: wimble::Error,
     },
-    /// The method could not say which trial to keep.
+    /// The method could not recommend a trial.
     #[error(
-        "study `{study}`: the method could not say which trial to keep: {source}; the best value is known all the same"
+        "study `{study}`: the method could not recommend a trial: {source}; `best` still has the best value"
     )]
     Recommendation {
         /// The study.
@@ -90,20 +90,18 @@ pub enum Error {
         /// Each setting that differs, with both values.
         differences: String,
     },
-    /// A study was created by a version that this one does not continue.
+    /// A study is stored in a later form than this version can read.
     #[error(
-        "study `{study}` was created by {what} {found}, this is {supported}; \
-         open it with that version, or start a new study"
+        "study `{study}` is stored in format {found}, this program reads formats up to {known}; \
+         use a later version of wimble"
     )]
-    Version {
+    LaterFormat {
         /// The study.
         study: String,
-        /// Which version differs.
-        what: &'static str,
-        /// The version that created it.
-        found: String,
-        /// The version running.
-        supported: String,
+        /// Its format.
+        found: u32,
+        /// The last format known.
+        known: u32,
     },
     /// A file was written by a later version.
     #[error(
@@ -195,7 +193,7 @@ pub enum Error {
         waited: Duration,
     },
     /// The back end failed. Whether the call was done is unknown: it may be made again with the same keys.
-    #[error("{place}: {doing} failed: {source}; once it is mended, try again")]
+    #[error("{place}: {doing} failed: {source}; fix this, then retry")]
     Backend {
         /// The file or database.
         place: String,

@@ -14,8 +14,8 @@ use wimble::points::Points;
 use wimble::strategy::{Evidence, Memory, Strategy};
 
 use crate::error::{Error, Result};
-use crate::settings::Settings;
-use crate::store::{Proposal, Store};
+use crate::settings::{ENGINE, Settings};
+use crate::store::{Proposal, Reader};
 use crate::trial::{Change, Outcome, State};
 
 /// How many changes are read at a time.
@@ -62,7 +62,7 @@ impl Follower {
     }
 
     /// Reads what changed since it last looked.
-    pub fn catch_up(&mut self, store: &dyn Store) -> Result<()> {
+    pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
         loop {
             let changes = store.changes_since(&self.settings.name, self.sequence, PAGE)?;
             for change in &changes {
@@ -130,7 +130,7 @@ impl Follower {
         let points =
             points.map_err(|source| Error::Proposal { study: name.clone(), count, source })?;
         let configurations = points.rows().map(|x| space.decode(x)).collect();
-        Ok(Proposal { known: self.issued, configurations, exhausted })
+        Ok(Proposal { known: self.issued, configurations, exhausted, engine: ENGINE.to_owned() })
     }
 
     /// The number of the finished trial to keep: that of the best value, unless the strategy has a model of the noise and

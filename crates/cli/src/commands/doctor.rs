@@ -22,7 +22,7 @@ pub struct Arguments {
 /// Looks at the storage and changes nothing. Trouble is exit code 1.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let store = arguments.storage.existing()?;
-    let diagnosis = store.diagnose()?;
+    let diagnosis = Diagnosis::of(&*store)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&diagnosis)?)?;
