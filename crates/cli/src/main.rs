@@ -3,14 +3,12 @@
 mod belief;
 mod best_trial;
 mod commands;
-mod exchange;
 mod exit;
+mod format;
 mod method;
 mod progress;
-mod row;
 mod storage;
 mod table;
-mod utc;
 
 use std::process::ExitCode;
 

@@ -202,6 +202,12 @@ pub enum Error {
         /// The error of the back end.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Trials cannot be read from a file, or written to it.
+    #[error("{reason}")]
+    Exchange {
+        /// Where in the file, and why.
+        reason: String,
+    },
     /// What is stored cannot be read back.
     #[error("study `{study}`: the stored {what} cannot be read: {reason}; restore it from a copy")]
     Corrupt {
@@ -218,6 +224,11 @@ impl Error {
     /// Whether the store answered and said no, so that asking the same again gives the same answer.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Busy { .. } | Self::Backend { .. } | Self::Corrupt { .. })
+    }
+
+    /// What went wrong with a file, each cause after what it caused.
+    pub(crate) fn exchange(error: &anyhow::Error) -> Self {
+        Self::Exchange { reason: format!("{error:#}") }
     }
 
     pub(crate) fn corrupt(

@@ -30,6 +30,8 @@ pub mod clock;
 pub mod counts;
 pub mod diagnosis;
 pub mod error;
+pub mod exchange;
+mod fingerprint;
 pub mod follower;
 pub mod runner;
 pub mod settings;
@@ -37,6 +39,7 @@ pub mod store;
 pub mod study;
 pub mod study_file;
 pub mod trial;
+mod utc;
 
 pub use addition::Addition;
 pub use attributes::Attributes;

@@ -49,7 +49,7 @@ fn describe(diagnosis: &Diagnosis) -> String {
         condition.software,
         condition.durability,
         condition.schema,
-        crate::utc::show(condition.now)
+        condition.now.to_utc()
     );
     if diagnosis.studies.is_empty() {
         text.push_str("\nThere is no study yet.\n");

@@ -9,6 +9,8 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::fingerprint::fingerprint;
+
 /// More processes of one study on one machine than this are a mistake.
 const MOST: usize = 10_000;
 
@@ -53,14 +55,10 @@ impl WorkerKey {
     }
 }
 
-/// A study of a storage in a word that is the same in every version of this program (FNV-1a).
+/// A study of a storage in a word that is the same in every version of this program.
 pub(super) fn place(storage: &str, study: &str) -> String {
     // No text has the byte in between.
-    let bytes = storage.bytes().chain([0xff]).chain(study.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    fingerprint(storage.bytes().chain([0xff]).chain(study.bytes()))
 }
 
 /// The machine, in a word: its name, and a few letters for machines of the same name.
