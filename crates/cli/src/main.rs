@@ -2,14 +2,12 @@
 
 mod best_trial;
 mod commands;
-mod exchange;
 mod exit;
+mod format;
 mod method;
 mod progress;
-mod row;
 mod storage;
 mod table;
-mod utc;
 
 use std::process::ExitCode;
 

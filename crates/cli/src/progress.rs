@@ -12,8 +12,6 @@ use wimble_study::runner::Event;
 use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
 
-use crate::utc;
-
 /// How often the bar is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
 
@@ -142,7 +140,7 @@ impl Display {
 
     /// What a storage that is away means for the user.
     fn absence(&self, reason: &str, lasted: Duration, patience: Duration) -> String {
-        let since = utc::show(Timestamp(SystemClock.now().0 - lasted.as_millis() as i64));
+        let since = Timestamp(SystemClock.now().0 - lasted.as_millis() as i64).to_utc();
         let left = duration::show(Duration::from_secs(patience.saturating_sub(lasted).as_secs()));
         let folder = self.kept.display();
         if lasted < REFRESH {

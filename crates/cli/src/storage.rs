@@ -154,10 +154,7 @@ pub fn home(file: &Path) -> PathBuf {
 /// Opens the study of a file, or creates it; says whether it existed.
 pub fn open_or_create(store: &Arc<dyn Store>, file: &StudyFile) -> Result<(Study, bool)> {
     let stored = match store.study(&file.name) {
-        Ok(record) => {
-            record.check_version()?;
-            Some(record.settings)
-        }
+        Ok(record) => Some(record.settings),
         Err(wimble_study::Error::UnknownStudy { .. }) => None,
         Err(error) => return Err(error.into()),
     };

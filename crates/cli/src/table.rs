@@ -2,10 +2,10 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use wimble::space::SearchSpace;
+use wimble_study::exchange::row::state;
 use wimble_study::{Outcome, Trial};
 
 use crate::progress::short;
-use crate::row::state;
 
 /// The widest table.
 const WIDTH: usize = 80;

@@ -1,5 +1,5 @@
-//! How many trials are where. A store keeps the numbers with the study, so that reading them costs the same at any
-//! size.
+//! How many trials are queued, running and finished. A store keeps the numbers with the study, so that reading them costs
+//! the same at any size.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ pub struct Counts {
     pub running: u64,
     /// Finished with a value.
     pub valued: u64,
-    /// Finished without: broken.
+    /// Finished as failed.
     pub failed: u64,
-    /// Finished without: not to be evaluated.
+    /// Finished as infeasible: the configuration cannot be evaluated.
     pub infeasible: u64,
-    /// Of all these, those that were evaluated elsewhere.
+    /// How many of all these were evaluated elsewhere and imported.
     pub imported: u64,
 }
 

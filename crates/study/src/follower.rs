@@ -18,8 +18,8 @@ use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
 use crate::error::{Error, Result};
-use crate::settings::Settings;
-use crate::store::{Proposal, Store};
+use crate::settings::{ENGINE, Settings};
+use crate::store::{Proposal, Reader};
 use crate::trial::{Change, Outcome, State};
 
 /// How many changes are read at a time.
@@ -57,7 +57,7 @@ impl Follower {
     }
 
     /// Reads what changed since it last looked.
-    pub fn catch_up(&mut self, store: &dyn Store) -> Result<()> {
+    pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
         loop {
             let changes = store.changes_since(&self.study, self.sequence, PAGE)?;
             for change in &changes {
@@ -115,7 +115,8 @@ impl Follower {
         let failed = |source| Error::Proposal { study: self.study.clone(), count, source };
         let points = points.map_err(failed)?;
         let configurations = points.rows().map(|x| self.ledger.space().decode(x)).collect();
-        Ok(Proposal { known: self.ledger.issued(), configurations, exhausted })
+        let (known, engine) = (self.ledger.issued(), ENGINE.to_owned());
+        Ok(Proposal { known, configurations, exhausted, engine })
     }
 
     /// The finished trial to keep: that of the best value, unless the strategy has a model of the noise and knows better.

@@ -21,9 +21,9 @@ use crate::clock::Timestamp;
 pub enum Outcome {
     /// The objective's value.
     Value(f64),
-    /// The trial broke, and how: no value.
+    /// The evaluation failed: there is no value.
     Failed(Failure),
-    /// The configuration cannot be evaluated: no value, and none to be had by trying again.
+    /// The configuration cannot be evaluated: there is no value, and trying again would not help.
     Infeasible,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// How a trial broke. A text alone is a reason: `Outcome::Failed("it diverged".into())`.
+/// How a trial failed. A text alone is a reason: `Outcome::Failed("it diverged".into())`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Why, in a line.
@@ -73,6 +73,19 @@ pub enum Origin {
     Enqueued,
     /// It was evaluated elsewhere.
     Imported,
+}
+
+impl Origin {
+    pub(crate) const ALL: [Self; 3] = [Self::Enqueued, Self::Imported, Self::Proposed];
+
+    /// As it is stored. In alphabetical order, what users added comes first: the queue relies on it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Enqueued => "enqueued",
+            Self::Imported => "imported",
+            Self::Proposed => "proposed",
+        }
+    }
 }
 
 /// The right to tell one trial: a trial and a fencing number, which grows with every claim of the study.
@@ -127,6 +140,18 @@ pub enum Ended {
     Released,
 }
 
+impl Ended {
+    pub(crate) const ALL: [Self; 2] = [Self::RanOut, Self::Released];
+
+    /// As it is stored.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::RanOut => "ran-out",
+            Self::Released => "released",
+        }
+    }
+}
+
 /// A worker's hold on a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
@@ -136,7 +161,7 @@ pub struct Lease {
     pub fence: u64,
     /// When it was claimed.
     pub since: Timestamp,
-    /// When it ends unless a heartbeat comes.
+    /// When it expires, unless a heartbeat comes first.
     pub due: Timestamp,
 }
 

@@ -317,7 +317,8 @@ fn ask_store(store: &dyn Store, ask: &Ask<'_>, issued: usize, spare: usize) -> R
     let mut reply = store.ask("s", ask, None)?;
     if let Reply::Propose { count, .. } = reply {
         let configurations = (issued..issued + count + spare).map(point).collect();
-        let proposal = Proposal { known: issued as u64, configurations, exhausted: false };
+        let engine = "0.1.0".to_owned();
+        let proposal = Proposal { known: issued as u64, configurations, exhausted: false, engine };
         reply = store.ask("s", ask, Some(&proposal))?;
     }
     let Reply::Claims(claims) = reply else { panic!("the proposal saw all trials: {reply:?}") };

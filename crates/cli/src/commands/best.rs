@@ -8,9 +8,9 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use wimble_study::exchange::Row;
 use wimble_study::{Best, Study, Trial};
 
-use crate::row::Row;
 use crate::storage::{Which, quoted};
 use crate::{best_trial, table};
 

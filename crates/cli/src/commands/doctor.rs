@@ -22,7 +22,7 @@ pub struct Arguments {
 /// Looks at the storage and changes nothing. Trouble is exit code 1.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let store = arguments.storage.existing()?;
-    let diagnosis = store.diagnose()?;
+    let diagnosis = Diagnosis::of(&*store)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&diagnosis)?)?;
@@ -49,7 +49,7 @@ fn describe(diagnosis: &Diagnosis) -> String {
         condition.software,
         condition.durability,
         condition.schema,
-        crate::utc::show(condition.now)
+        condition.now.to_utc()
     );
     if diagnosis.studies.is_empty() {
         text.push_str("\nThere is no study yet.\n");

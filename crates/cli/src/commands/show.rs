@@ -7,12 +7,12 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use wimble::forecast::{Forecast, Good};
+use wimble_study::exchange::{Row, row};
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Filter, Outcome, Stage, Study, Trial};
+use wimble_study::{Filter, Origin, Outcome, Stage, Study, Trial};
 
 use crate::progress::short;
-use crate::row::Row;
 use crate::storage::{self, Which};
 
 /// How many neighbours are shown.
@@ -51,6 +51,9 @@ struct Neighbour {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open()?;
     let trial = study.trial(arguments.trial)?;
+    let record = study.store().study(&study.settings().name)?;
+    // Users and other programs made the rest.
+    let engine = (trial.origin == Origin::Proposed).then(|| record.engine_of(trial.id));
     let evidence = Evidence::read(&study)?;
     let neighbours = evidence.nearest(&study, &trial)?;
     let forecast = if arguments.model {
@@ -68,13 +71,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "only_the_best": evidence.only_the_best,
         });
         json["output"] = output(&trial).into();
+        json["engine"] = engine.into();
         if arguments.model {
             json["model"] = serde_json::to_value(forecast)?;
         }
         writeln!(out, "{json}")?;
         return Ok(());
     }
-    write!(out, "{}", describe(&trial))?;
+    write!(out, "{}", describe(&trial, engine.filter(|_| record.engines.len() > 1)))?;
     if arguments.model {
         writeln!(out, "\n{}", expected(forecast, study.settings().method.name()))?;
     }
@@ -106,7 +110,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn describe(trial: &Trial) -> String {
+/// The trial in words, with the version that proposed it where that is told.
+fn describe(trial: &Trial, engine: Option<&str>) -> String {
     let row = Row::new(trial);
     let mut text = format!("Trial {}: {}", trial.id, row.state);
     if let Some(value) = row.value {
@@ -132,6 +137,7 @@ fn describe(trial: &Trial) -> String {
             text.push_str(&format!("{name:<9} {value}\n"));
         }
     };
+    line("engine", engine.map(|version| format!("wimble {version} proposed it")));
     line("worker", row.worker);
     line("started", row.started);
     let took =
@@ -200,7 +206,7 @@ impl Evidence {
         let neighbour = |(distance, trial): (f64, &Trial)| Neighbour {
             trial: trial.id,
             distance,
-            state: crate::row::state(trial),
+            state: row::state(trial),
             value: trial.outcome().and_then(Outcome::value),
         };
         Ok(near.into_iter().map(neighbour).collect())

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::Result;
 use clap::Args;
 use comfy_table::CellAlignment;
+use wimble_study::Record;
 
 use crate::storage::Storage;
 use crate::{progress, table};
@@ -26,8 +27,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut rows = table::plain([
         "study", "trials", "complete", "failed", "running", "queued", "best", "method",
     ]);
+    let mut continued = Vec::new();
     for name in store.studies()? {
-        let (settings, counts) = (store.study(&name)?.settings, store.counts(&name)?);
+        let (record, counts) = (store.study(&name)?, store.counts(&name)?);
+        let settings = &record.settings;
         let best = store
             .best(&name, 1)?
             .pop()
@@ -36,10 +39,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             let row = serde_json::json!({
                 "study": name, "counts": counts, "budget": settings.budget, "best": best,
                 "method": settings.method.to_string(), "direction": settings.direction,
+                "engine": record.engine, "engines": record.engines,
             });
             writeln!(out, "{row}")?;
             continue;
         }
+        continued.extend(engines(&record).map(|engines| format!("`{name}`: {engines}")));
         rows.add_row([
             name,
             counts.total().to_string(),
@@ -58,6 +63,43 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         }
         write!(out, "{}", table::text(&rows))?;
+        if !continued.is_empty() {
+            writeln!(out, "\nContinued by another version of wimble")?;
+        }
+        for line in continued {
+            writeln!(out, "  {line}")?;
+        }
     }
     Ok(())
+}
+
+/// Which versions proposed which trials, where there was more than one.
+fn engines(record: &Record) -> Option<String> {
+    let (first, later) = record.engines.split_first()?;
+    let later: Vec<String> = later
+        .iter()
+        .map(|span| format!("{} from trial {} on", span.version, span.first_trial))
+        .collect();
+    (!later.is_empty()).then(|| format!("{} at first, {}", first.version, later.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wimble::prelude::*;
+    use wimble_study::{EngineSpan, Settings};
+
+    #[test]
+    fn only_studies_of_several_versions_name_them() {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let settings = Settings::new("s", space, "random".parse().unwrap());
+        let span = |version: &str, first_trial| EngineSpan { version: version.into(), first_trial };
+        let mut record = Record::new(settings);
+        assert_eq!(engines(&record), None);
+        record.engines = vec![span("0.1.0", 0)];
+        assert_eq!(engines(&record), None);
+        record.engines.extend([span("0.2.0", 7), span("0.3.0", 9)]);
+        let words = "0.1.0 at first, 0.2.0 from trial 7 on, 0.3.0 from trial 9 on";
+        assert_eq!(engines(&record).as_deref(), Some(words));
+    }
 }

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use wimble::goal::Direction;
+use wimble_study::exchange::Row;
 use wimble_study::store::OutcomeKind;
 use wimble_study::{Filter, Stage, Study, Trial};
 
-use crate::row::Row;
 use crate::storage::Which;
 use crate::table;
 

@@ -50,15 +50,15 @@ pub fn stale_proposals_are_dropped(place: &Place) {
     let configurations = vec![one(&study, "w", "k").configuration; 2];
     let ask = Ask { worker: "v", key: "k2", wanted: 1 };
     for known in [0, 2] {
-        let stale = Proposal { known, configurations: configurations.clone(), exhausted: false };
+        let stale = proposal(known, configurations.clone());
         let reply = place.store.ask("s", &ask, Some(&stale)).unwrap();
         assert_eq!(reply, Reply::Propose { count: 1, room: 99, issued: 1 });
     }
-    let short = Proposal { known: 1, configurations: Vec::new(), exhausted: false };
+    let short = proposal(1, Vec::new());
     let reply = place.store.ask("s", &ask, Some(&short)).unwrap();
     assert_eq!(reply, Reply::Propose { count: 1, room: 99, issued: 1 });
     assert_eq!(study.progress().unwrap().running, 1);
-    let fresh = Proposal { known: 1, configurations, exhausted: false };
+    let fresh = proposal(1, configurations);
     let reply = place.store.ask("s", &ask, Some(&fresh)).unwrap();
     assert!(matches!(reply, Reply::Claims(claims) if claims[0].trial == 1));
 }

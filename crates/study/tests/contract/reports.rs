@@ -93,7 +93,7 @@ pub fn a_diagnosis_shows_who_holds_what(place: &Place) {
     place.clock.advance(LEASE / 2);
     one(&study, "late", "k2");
     place.clock.advance(LEASE / 2);
-    let diagnosis = place.store.diagnose().unwrap();
+    let diagnosis = Diagnosis::of(&*place.store).unwrap();
     assert_eq!(diagnosis.condition.now, place.clock.now());
     let [health] = &diagnosis.studies[..] else { panic!("one study") };
     let held: Vec<(u64, &str, bool)> =

@@ -43,14 +43,52 @@ pub fn what_cannot_be_run_is_not_created(place: &Place) {
     assert!(place.store.studies().unwrap().is_empty());
 }
 
-pub fn versions_that_differ_are_refused(place: &Place) {
-    let record = Record { engine: "99.1.0".into(), ..Record::new(settings()) };
-    let created = place.store.create(&record);
-    let error = match created {
-        Ok(_) => message(Study::open_or_create(Arc::clone(&place.store), settings())),
-        Err(error) => error.to_string(),
-    };
-    assert!(error.contains("was created by engine 99.1.0"), "{error}");
+pub fn a_later_format_is_refused(place: &Place) {
+    let record = Record { format: FORMAT + 1, ..Record::new(settings()) };
+    let refused = message(place.store.create(&record));
+    assert!(refused.contains(&format!("stored in format {}", FORMAT + 1)), "{refused}");
+    assert_eq!(message(Study::open(Arc::clone(&place.store), "s")), refused);
+    let diagnosis = Diagnosis::of(&*place.store).unwrap();
+    assert_eq!(diagnosis.studies[0].trouble.as_ref(), Some(&refused));
+}
+
+pub fn an_older_engine_is_continued_and_the_record_says_from_which_trial(place: &Place) {
+    let record = Record { engine: "0.0.9".into(), ..Record::new(settings()) };
+    assert_eq!(place.store.create(&record).unwrap(), record);
+    // What an older program did: two proposals, and what a user added in between.
+    for (key, known) in [("old-1", 0), ("old-2", 3)] {
+        let made = Proposal { engine: "0.0.9".into(), ..proposal(known, vec![point(), point()]) };
+        let ask = Ask { worker: key, key, wanted: 2 };
+        let reply = place.store.ask("s", &ask, Some(&made)).unwrap();
+        assert!(matches!(reply, Reply::Claims(claims) if claims.len() == 2));
+        if known == 0 {
+            place.store.add("s", &[Addition::finished("a", point(), Outcome::Infeasible)]).unwrap();
+        }
+    }
+    let study = open(place, settings());
+    assert_eq!(one(&study, "w", "new-1").trial, 5);
+    assert_eq!(one(&study, "v", "new-2").trial, 6);
+    let record = place.store.study("s").unwrap();
+    let span = |version: &str, first_trial| EngineSpan { version: version.into(), first_trial };
+    assert_eq!(record.engine, "0.0.9");
+    assert_eq!(record.engines, [span("0.0.9", 0), span(ENGINE, 5)]);
+    assert_eq!((record.engine_of(4), record.engine_of(5)), ("0.0.9", ENGINE));
+    place.store.delete("s").unwrap();
+    assert_eq!(place.store.create(&Record::new(settings())).unwrap().engines, []);
+}
+
+pub fn a_method_is_built_only_to_propose(place: &Place) {
+    // A perceptron has no upper bound: nothing can be proposed, but the study can be looked at and told.
+    let method = "bore++ classifier=perceptron".parse().unwrap();
+    place.store.create(&Record::new(Settings { method, ..settings() })).unwrap();
+    let study = Study::open(Arc::clone(&place.store), "s").unwrap();
+    study.enqueue("mine", point()).unwrap();
+    let claim = one(&study, "w", "k");
+    study.tell(claim.token, &Outcome::Value(1.0), "t").unwrap();
+    assert_eq!(study.best().unwrap().unwrap().value, 1.0);
+    assert_eq!(study.trials(&Filter::default()).unwrap().len(), 1);
+    assert!(study.ask("w", "k2", 1).is_err());
+    assert!(study.recommend().is_err());
 }
 
 pub fn a_budget_can_be_changed_and_ends_the_asking(place: &Place) {

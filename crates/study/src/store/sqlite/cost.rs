@@ -7,9 +7,9 @@ use wimble::prelude::*;
 
 use super::Sqlite;
 use crate::attributes::Attributes;
-use crate::settings::{Record, Settings};
+use crate::settings::{ENGINE, Record, Settings};
 use crate::store::memory::Memory;
-use crate::store::{Ask, Proposal, Reply, Store};
+use crate::store::{Ask, Proposal, Reply, Store, Tell};
 use crate::study::Study;
 use crate::trial::Outcome;
 use crate::{Follower, SystemClock};
@@ -30,7 +30,8 @@ fn settings(name: &str) -> Settings {
 fn points(settings: &Settings, known: u64) -> Proposal {
     let mut rng = Seed(1).stream("fill", known);
     let draw = |_| settings.space.decode(&settings.space.sample(&mut rng));
-    Proposal { known, configurations: (0..CHUNK).map(draw).collect(), exhausted: false }
+    let configurations = (0..CHUNK).map(draw).collect();
+    Proposal { known, configurations, exhausted: false, engine: ENGINE.to_owned() }
 }
 
 /// `trials` finished trials, in one transaction: nobody waits for the disk 200,000 times.
@@ -42,8 +43,9 @@ fn fill_sqlite(store: &Sqlite, settings: &Settings, trials: usize) {
             let ask = Ask { worker: "filler", key: &key, wanted: CHUNK };
             let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
             for claim in claims {
-                let value = Outcome::Value(claim.trial as f64);
-                rules.tell(claim.token, &value, &Attributes::default(), "t")?;
+                let outcome = &Outcome::Value(claim.trial as f64);
+                let attributes = &Attributes::default();
+                rules.tell(&Tell { token: claim.token, outcome, attributes, key: "t" })?;
             }
         }
         Ok(())

@@ -24,10 +24,13 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde_json::{Value as Json, json};
 use wimble::goal::Direction;
 use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
-use wimble_study::{Attributes, Outcome, Settings, Timestamp, Trial};
 
-use crate::row::Row;
-use crate::utc;
+use super::row::Row;
+use crate::attributes::Attributes;
+use crate::clock::Timestamp;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::trial::{Outcome, Trial};
 
 /// The schema that is understood.
 const SCHEMA: i64 = 12;
@@ -45,7 +48,7 @@ pub struct Found {
     /// Its direction.
     pub direction: Direction,
     /// The space of its distributions, or why there is none.
-    pub space: Result<SearchSpace>,
+    pub space: crate::Result<SearchSpace>,
     /// Its finished trials.
     pub rows: Vec<Row>,
     /// What a user should know.
@@ -53,7 +56,11 @@ pub struct Found {
 }
 
 /// Reads a study; the only one if none is named.
-pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
+pub fn read(path: &Path, name: Option<&str>) -> crate::Result<Found> {
+    read_study(path, name).map_err(|error| Error::exchange(&error))
+}
+
+fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let version: i64 = connection
         .query_row("SELECT schema_version FROM version_info", [], |row| row.get(0))
@@ -104,7 +111,9 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
                 continue;
             }
         };
-        let time = |text: Option<String>| text.and_then(|text| utc::parse(&text)).map(utc::show);
+        let time = |text: Option<String>| {
+            text.and_then(|text| Timestamp::from_utc(&text)).map(Timestamp::to_utc)
+        };
         rows.push(Row {
             trial: u64::try_from(number).ok(),
             state: state.to_owned(),
@@ -123,7 +132,7 @@ pub fn read(path: &Path, name: Option<&str>) -> Result<Found> {
         });
     }
     let all: Vec<&BTreeMap<String, Given>> = parameters.values().collect();
-    let space = space(&all);
+    let space = space(&all).map_err(|error| Error::exchange(&error));
     let mut notes = Vec::new();
     if left_out > 0 {
         notes.push(format!("{left_out} running or waiting trials were left out"));
@@ -346,7 +355,11 @@ fn explain(
 }
 
 /// Writes the finished trials of a study into a new file, or beside other studies; says how many.
-pub fn write(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usize> {
+pub fn write(path: &Path, settings: &Settings, trials: &[Trial]) -> crate::Result<usize> {
+    write_study(path, settings, trials).map_err(|error| Error::exchange(&error))
+}
+
+fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usize> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;
     let tables: i64 =
@@ -400,7 +413,7 @@ fn write_trial(
 ) -> Result<()> {
     let state = if matches!(outcome, Outcome::Value(_)) { "COMPLETE" } else { "FAIL" };
     let time = |time: Option<Timestamp>| {
-        time.map(|time| utc::show(time).replace('T', " ").replace('Z', "000"))
+        time.map(|time| time.to_utc().replace('T', " ").replace('Z', "000"))
     };
     transaction.prepare_cached("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
         params![number as i64, study, state, time(trial.started()), time(trial.finished())],

@@ -1,4 +1,4 @@
-//! What a command says: the last result in its output.
+//! What a command found: the last result in its output.
 //!
 //! A result is a line with a number, or a JSON object, on one line or several, that has the field `value` or
 //! `infeasible`:
@@ -8,61 +8,50 @@
 //! {"value": 0.31, "seconds": 12.5}
 //! ```
 //!
-//! Its other fields are the attributes of the trial, kept with it; where they are too large
-//! ([`LARGEST`]), a note stands in for them, for the value is worth keeping.
+//! The other fields of the object are kept with the trial as its attributes. If they are too large ([`LARGEST`]), a note
+//! takes their place: the value is worth keeping.
 //!
-//! The last one counts; other lines, and objects without these fields, are passed over. A result that cannot be read,
-//! or that is not finite, is a failure and never passed over: an older line must not stand in for it.
+//! The last result counts. Other lines, and objects without these fields, are ignored. A result that cannot be read, or
+//! that is not finite, makes the trial fail: an earlier line must not take its place.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::attributes::{Attributes, LARGEST};
+use crate::trial::Outcome;
 
-/// What a command found.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Found {
-    /// A finite value.
-    Value(f64),
-    /// The configuration cannot be evaluated.
-    Infeasible,
-}
-
-/// A result with what was said beside it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Said {
-    /// The result.
-    pub found: Found,
-    /// The other fields of its object.
+/// What came of an evaluation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The outcome of the trial.
+    pub outcome: Outcome,
+    /// The other fields of the result.
+    #[serde(default)]
     pub attributes: Attributes,
 }
 
-impl From<Found> for Said {
-    fn from(found: Found) -> Self {
-        Self { found, attributes: Attributes::default() }
+impl From<Outcome> for Finding {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, attributes: Attributes::default() }
     }
 }
 
 /// Why there is no result, in words.
 pub type Missing = String;
 
-/// The result in the output of a command, without what was said beside it.
-pub fn parse(text: &str) -> Result<Found, Missing> {
-    read(text).map(|said| said.found)
-}
-
 /// Reads the output of a command, or what it wrote to its result file.
-pub fn read(text: &str) -> Result<Said, Missing> {
+pub fn read(text: &str) -> Result<Finding, Missing> {
     let mut end = text.len();
     // From the last line to the first; an object reaches from its first line to `end` at most.
     while end > 0 {
         let start = text[..end].trim_end_matches(['\n', '\r']).rfind('\n').map_or(0, |at| at + 1);
         let line = text[start..end].trim();
         if let Ok(value) = line.parse::<f64>() {
-            return finite(value).map(Said::from);
+            return finite(value).map(Finding::from);
         }
         if line.starts_with('{') {
             match object(&text[start..]) {
-                Ok(Some(found)) => return found,
+                Ok(Some(finding)) => return finding,
                 Ok(None) => {}
                 Err(reason)
                     if text[start..].contains("\"value\"")
@@ -77,11 +66,12 @@ pub fn read(text: &str) -> Result<Said, Missing> {
         }
         end = start;
     }
-    Err("no result: the last line with a number, or a JSON object with the field `value`, was expected".to_owned())
+    Err("no result: print a number on a line of its own, or a JSON object with the field `value`"
+        .to_owned())
 }
 
 /// The result in the object at the beginning of a text; `None` if the object is about something else.
-fn object(text: &str) -> Result<Option<Result<Said, Missing>>, serde_json::Error> {
+fn object(text: &str) -> Result<Option<Result<Finding, Missing>>, serde_json::Error> {
     let Some(mut json) =
         serde_json::Deserializer::from_str(text).into_iter::<Json>().next().transpose()?
     else {
@@ -95,14 +85,19 @@ fn object(text: &str) -> Result<Option<Result<Said, Missing>>, serde_json::Error
         }
     };
     if infeasible == Some(true) {
-        return Ok(Some(Ok(Said { found: Found::Infeasible, attributes: others(&mut json) })));
+        return Ok(Some(Ok(Finding {
+            outcome: Outcome::Infeasible,
+            attributes: others(&mut json),
+        })));
     }
     let value = json.get("value").cloned();
     Ok(match value {
         None if infeasible.is_none() => None,
         None => Some(Err("the result has no `value`".to_owned())),
         Some(value) => Some(match value.as_f64() {
-            Some(value) => finite(value).map(|found| Said { found, attributes: others(&mut json) }),
+            Some(value) => {
+                finite(value).map(|outcome| Finding { outcome, attributes: others(&mut json) })
+            }
             None => Err(format!("`value` is {value}, but must be a finite number")),
         }),
     })
@@ -119,13 +114,13 @@ fn others(json: &mut Json) -> Attributes {
         return attributes;
     }
     let note = format!("{size} bytes of attributes, more than {LARGEST}, were left out");
-    [("wimble:left-out".to_owned(), Json::from(note))].into_iter().collect()
+    [("wimble:left_out".to_owned(), Json::from(note))].into_iter().collect()
 }
 
-fn finite(value: f64) -> Result<Found, Missing> {
+fn finite(value: f64) -> Result<Outcome, Missing> {
     if value.is_finite() {
         // One zero is enough.
-        Ok(Found::Value(value + 0.0))
+        Ok(Outcome::Value(value + 0.0))
     } else {
         Err(format!("the value is {value}, which is not finite"))
     }
@@ -135,6 +130,10 @@ fn finite(value: f64) -> Result<Found, Missing> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn outcome(text: &str) -> Result<Outcome, Missing> {
+        read(text).map(|finding| finding.outcome)
+    }
 
     #[test]
     fn the_last_result_counts() {
@@ -150,10 +149,10 @@ mod tests {
             ("{\"value\": 4, \"infeasible\": false} trailing", 4.0),
             ("-0", 0.0),
         ] {
-            assert_eq!(parse(text), Ok(Found::Value(value)), "{text:?}");
+            assert_eq!(outcome(text), Ok(Outcome::Value(value)), "{text:?}");
         }
-        assert_eq!(parse("{\"infeasible\": true}"), Ok(Found::Infeasible));
-        assert_eq!(parse("{\"value\": null, \"infeasible\": true}"), Ok(Found::Infeasible));
+        assert_eq!(outcome("{\"infeasible\": true}"), Ok(Outcome::Infeasible));
+        assert_eq!(outcome("{\"value\": null, \"infeasible\": true}"), Ok(Outcome::Infeasible));
     }
 
     #[test]
@@ -162,12 +161,12 @@ mod tests {
             read("{\"value\": 1, \"epochs\": 12, \"curve\": [1, 0.5], \"infeasible\": false}")
                 .unwrap();
         let names: Vec<&str> = said.attributes.iter().map(|(name, _)| name).collect();
-        assert_eq!((said.found, names), (Found::Value(1.0), vec!["curve", "epochs"]));
+        assert_eq!((said.outcome, names), (Outcome::Value(1.0), vec!["curve", "epochs"]));
         assert!(read("0.5").unwrap().attributes.is_empty());
         let long = format!("{{\"value\": 2, \"log\": \"{}\"}}", "x".repeat(LARGEST));
         let said = read(&long).unwrap();
-        assert_eq!(said.found, Found::Value(2.0));
-        let note = said.attributes.get("wimble:left-out").unwrap().to_string();
+        assert_eq!(said.outcome, Outcome::Value(2.0));
+        let note = said.attributes.get("wimble:left_out").unwrap().to_string();
         assert!(note.contains("16394 bytes"), "{note}");
     }
 
@@ -187,23 +186,23 @@ mod tests {
             "0.5\n{\"infeasible\": false}",
             "{\"epoch\": 1}",
         ] {
-            assert!(parse(text).is_err(), "{text:?}");
+            assert!(outcome(text).is_err(), "{text:?}");
         }
     }
 
     proptest! {
         #[test]
         fn no_output_makes_it_panic_and_every_value_is_finite(text in "[-{}\\[\\]\":,0-9a-zA-Z.\n\r é\\\\]{0,80}") {
-            if let Ok(Found::Value(value)) = parse(&text) {
+            if let Ok(Outcome::Value(value)) = outcome(&text) {
                 prop_assert!(value.is_finite());
             }
         }
 
         #[test]
         fn what_is_written_is_read(value in -1e300..1e300_f64, noise in "[a-z {}\n]{0,40}") {
-            prop_assert_eq!(parse(&format!("{noise}\n{value:?}\n")), Ok(Found::Value(value + 0.0)));
+            prop_assert_eq!(outcome(&format!("{noise}\n{value:?}\n")), Ok(Outcome::Value(value + 0.0)));
             let object = serde_json::json!({ "note": noise, "value": value });
-            prop_assert_eq!(parse(&format!("{noise}\n{object:#}\n")), Ok(Found::Value(value + 0.0)));
+            prop_assert_eq!(outcome(&format!("{noise}\n{object:#}\n")), Ok(Outcome::Value(value + 0.0)));
         }
     }
 }

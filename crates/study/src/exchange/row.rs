@@ -1,11 +1,15 @@
 //! A trial as it is printed and exchanged: flat, and the same in every format.
 
-use anyhow::{Result, bail};
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use wimble::space::Configuration;
-use wimble_study::{Addition, Attributes, Outcome, State, Timestamp, Trial};
 
-use crate::utc;
+use crate::addition::Addition;
+use crate::attributes::Attributes;
+use crate::clock::Timestamp;
+use crate::error::{Error, Result};
+use crate::fingerprint::fingerprint;
+use crate::trial::{Outcome, State, Trial};
 
 /// A trial in one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,8 +56,8 @@ impl Row {
             value,
             reason,
             worker: trial.worker().map(str::to_owned),
-            started: trial.started().map(utc::show),
-            finished: trial.finished().map(utc::show),
+            started: trial.started().map(Timestamp::to_utc),
+            finished: trial.finished().map(Timestamp::to_utc),
             params: trial.configuration.clone(),
             attributes: trial.attributes().cloned().unwrap_or_default(),
         }
@@ -61,6 +65,10 @@ impl Row {
 
     /// As a trial to add. The key is made of the row: adding it again changes nothing.
     pub fn addition(&self) -> Result<Addition> {
+        self.to_addition().map_err(|error| Error::exchange(&error))
+    }
+
+    fn to_addition(&self) -> anyhow::Result<Addition> {
         let outcome = match (self.state.as_str(), self.value) {
             ("complete", Some(value)) if value.is_finite() => Some(Outcome::Value(value)),
             ("complete", value) => bail!("a complete trial needs a finite value, not {value:?}"),
@@ -73,10 +81,10 @@ impl Row {
                 "state is {other:?}, but must be complete, failed, infeasible, queued or running"
             ),
         };
-        let time = |field: &str, text: &Option<String>| -> Result<Option<Timestamp>> {
+        let time = |field: &str, text: &Option<String>| -> anyhow::Result<Option<Timestamp>> {
             match text {
                 None => Ok(None),
-                Some(text) => match utc::parse(text) {
+                Some(text) => match Timestamp::from_utc(text) {
                     Some(time) => Ok(Some(time)),
                     None => bail!(
                         "{field} is {text:?}, but must be a time such as 2026-01-31T12:00:00Z"
@@ -84,7 +92,7 @@ impl Row {
                 },
             }
         };
-        let key = format!("import-{:016x}", fingerprint(&serde_json::to_vec(self)?));
+        let key = format!("import-{}", fingerprint(serde_json::to_vec(self)?));
         Ok(Addition {
             key,
             configuration: self.params.clone(),
@@ -111,11 +119,4 @@ pub fn state(trial: &Trial) -> &'static str {
             Outcome::Infeasible => "infeasible",
         },
     }
-}
-
-/// FNV-1a: the same on every machine and in every version, unlike the hasher of the standard library.
-fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

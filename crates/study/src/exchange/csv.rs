@@ -8,11 +8,12 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, bail};
 use serde_json::Value as Json;
 use wimble::space::{Configuration, Dimension, Kind, SearchSpace, Value};
 
-use crate::row::Row;
+use super::row::Row;
+use crate::error::{Error, Result};
 
 /// What the columns of attributes begin with.
 const ATTRIBUTE: &str = "attribute.";
@@ -20,6 +21,10 @@ const FIELDS: [&str; 7] = ["trial", "state", "value", "reason", "worker", "start
 
 /// Writes rows.
 pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    write_all(space, rows, out).map_err(|error| Error::exchange(&error))
+}
+
+fn write_all(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let parameters = space.dimensions().iter().map(|dimension| format!("param.{}", dimension.name));
     let names: BTreeSet<&str> =
@@ -51,6 +56,10 @@ pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<(
 
 /// Reads rows of a study with this space. Only `state` or `value` and the parameters are needed.
 pub fn read(space: &SearchSpace, text: &str) -> Result<Vec<Row>> {
+    read_all(space, text).map_err(|error| Error::exchange(&error))
+}
+
+fn read_all(space: &SearchSpace, text: &str) -> anyhow::Result<Vec<Row>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers()?.clone();
     for column in &header {
@@ -79,7 +88,7 @@ pub fn read(space: &SearchSpace, text: &str) -> Result<Vec<Row>> {
             let at = header.iter().position(|column| column == name)?;
             record.get(at).filter(|cell| !cell.is_empty()).map(str::to_owned)
         };
-        let number = |name: &str| -> Result<Option<f64>> {
+        let number = |name: &str| -> anyhow::Result<Option<f64>> {
             cell(name)
                 .map(|text| {
                     text.parse().with_context(|| {
@@ -129,7 +138,7 @@ fn attribute_cell(value: &Json) -> String {
 }
 
 /// A cell as a value of its dimension.
-fn value(dimension: &Dimension, text: &str) -> Result<Value> {
+fn value(dimension: &Dimension, text: &str) -> anyhow::Result<Value> {
     let found = match &dimension.kind {
         Kind::Real { .. } => text.parse().ok().map(Value::Real),
         Kind::Integer { .. } => text.parse().ok().map(Value::Integer),
