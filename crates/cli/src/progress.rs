@@ -91,7 +91,7 @@ impl Display {
     /// Shows an event of the runner.
     pub fn show(&self, event: &Event) {
         match event {
-            Event::Told { trial, outcome: Outcome::Value(value), took } => {
+            Event::Told { trial, outcome: Outcome::Measured(measurement), took } => {
                 if self.kind == Kind::Lines {
                     let latest =
                         self.latest.lock().map(|latest| latest.clone()).unwrap_or_default();
@@ -99,7 +99,7 @@ impl Display {
                         || "from an earlier run".to_owned(),
                         |took| format!("in {}", duration::show(took)),
                     );
-                    self.say(&format!("trial {trial}: {value} {took}{latest}"));
+                    self.say(&format!("trial {trial}: {measurement} {took}{latest}"));
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {

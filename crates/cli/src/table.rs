@@ -30,9 +30,8 @@ pub fn trials(space: &SearchSpace, trials: &[Trial]) -> String {
     let mut columns: Vec<Vec<String>> = vec![
         column("trial", trials, |trial| trial.id.to_string()),
         column("state", trials, |trial| state(trial).to_owned()),
-        column("value", trials, |trial| match trial.outcome() {
-            Some(Outcome::Value(value)) => short(*value),
-            _ => "-".to_owned(),
+        column("value", trials, |trial| {
+            trial.outcome().and_then(Outcome::value).map_or_else(|| "-".to_owned(), short)
         }),
     ];
     let width = |columns: &[Vec<String>]| -> usize {

@@ -130,7 +130,7 @@ fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
     let shown = desk.json(&["show", "3", "--json"]);
     assert_eq!(shown["trial"], 3);
     assert_eq!(shown["nearest"].as_array().unwrap().len(), 3);
-    assert!(desk.printed(&["show", "3", "--model"]).contains("sobol has no class probability"));
+    assert!(desk.printed(&["show", "3", "--model"]).contains("Model: sobol has none"));
     assert!(desk.refused(&["show", "99"]).contains("has no trial 99"));
     let studies = desk.lines(&["studies", "--json"]);
     assert_eq!(

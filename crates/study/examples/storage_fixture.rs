@@ -63,7 +63,7 @@ fn main() -> Done<()> {
             Settings::new(format!("method-{number:02}"), space, method.parse()?).budget(20);
         let study = Study::open_or_create(Arc::clone(&store), settings)?;
         for claim in study.ask("w", "first", 2)? {
-            study.tell(claim.token, &Outcome::Value(real(&claim, "x")), "told")?;
+            study.tell(claim.token, &Outcome::from(real(&claim, "x")), "told")?;
         }
     }
     // Its fencing numbers go on if there is another of its name.
@@ -111,7 +111,7 @@ fn minimise(store: &Arc<dyn Store>, clock: &ManualClock) -> Done<()> {
             started: Some(Timestamp(NOON.0 - 7_200_000)),
             finished: Some(Timestamp(NOON.0 - 3_600_000)),
             attributes: attributes(3),
-            ..Addition::finished("import-0", known.clone(), Outcome::Value(0.75))
+            ..Addition::finished("import-0", known.clone(), Outcome::from(0.75))
         },
         Addition::finished("import-1", known.clone(), Outcome::Failed("elsewhere".into())),
         Addition::finished("import-2", known.clone(), Outcome::Infeasible),
@@ -127,7 +127,7 @@ fn minimise(store: &Arc<dyn Store>, clock: &ManualClock) -> Done<()> {
                 output: "epoch 1\nTraceback: «diverged»\n".to_owned(),
             }),
             7 => Outcome::Infeasible,
-            _ => Outcome::Value((real(claim, "rate").log10() + 2.0).powi(2) + 0.125),
+            _ => Outcome::from((real(claim, "rate").log10() + 2.0).powi(2) + 0.125),
         };
         let attributes = if number % 3 == 0 { attributes(number) } else { Attributes::default() };
         study.tell_with(claim.token, &outcome, &attributes, &format!("tell-{}", claim.token))?;
@@ -159,7 +159,7 @@ fn maximise(store: &Arc<dyn Store>) -> Done<()> {
         SearchSpace::new([Dimension::real("x", -2.0, 2.0), Dimension::real("y", -2.0, 2.0)])?;
     let method = "bore classifier=least-squares rule=candidates";
     let settings = Settings::new("maximise", space, method.parse()?)
-        .direction(Direction::Maximise)
+        .goal(Direction::Maximise)
         .batch_size(5)
         .seed(Seed(7))
         .budget(40);
@@ -167,7 +167,7 @@ fn maximise(store: &Arc<dyn Store>) -> Done<()> {
     for number in 0..4 {
         for claim in study.ask("w1", &format!("ask-{number}"), 5)? {
             let value = 1.0 - real(&claim, "x").powi(2) - real(&claim, "y").powi(2);
-            study.tell(claim.token, &Outcome::Value(value), &format!("tell-{}", claim.token))?;
+            study.tell(claim.token, &Outcome::from(value), &format!("tell-{}", claim.token))?;
         }
     }
     Ok(())

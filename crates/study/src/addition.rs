@@ -4,11 +4,12 @@
 //! finished from the start, and is evidence like any other.
 
 use serde::{Deserialize, Serialize};
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
-use crate::trial::{Origin, Outcome};
+use crate::trial::Origin;
 
 /// A trial to add.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::trial::{Outcome, State};
+use wimble::outcome::Outcome;
+
+use crate::trial::State;
 
 /// Trials by stage and outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +51,7 @@ impl Counts {
             State::Queued(_) => &mut self.queued,
             State::Running(_) => &mut self.running,
             State::Finished(finish) => match finish.outcome {
-                Outcome::Value(_) => &mut self.valued,
+                Outcome::Measured(_) => &mut self.valued,
                 Outcome::Failed(_) => &mut self.failed,
                 Outcome::Infeasible => &mut self.infeasible,
             },

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use wimble::forecast::Forecast;
 use wimble::history::History;
 use wimble::ledger::{Best, Ledger};
-use wimble::outcome::Outcome as Told;
 use wimble::points::Points;
 use wimble::space::Configuration;
 use wimble::strategy::Strategy;
@@ -20,7 +19,7 @@ use wimble::strategy::Strategy;
 use crate::error::{Error, Result};
 use crate::settings::{ENGINE, Settings};
 use crate::store::{Proposal, Reader};
-use crate::trial::{Change, Outcome, State};
+use crate::trial::{Change, State};
 
 /// How many changes are read at a time.
 const PAGE: usize = 1_000;
@@ -47,11 +46,11 @@ pub struct Follower {
 impl Follower {
     /// At the beginning of a study.
     pub fn new(settings: &Settings) -> Self {
-        let Settings { name, space, direction, seed, .. } = settings;
+        let Settings { name, space, goal, seed, .. } = settings;
         Self {
             study: name.clone(),
             sequence: 0,
-            ledger: Ledger::new(space.clone(), (*direction).into(), *seed),
+            ledger: Ledger::new(space.clone(), goal.clone(), *seed),
             running: BTreeSet::new(),
         }
     }
@@ -90,7 +89,7 @@ impl Follower {
                 self.running.insert(trial.id);
             }
             State::Finished(finish) => {
-                self.ledger.tell(trial.id, &told(&finish.outcome)).map_err(corrupt)?;
+                self.ledger.tell(trial.id, &finish.outcome).map_err(corrupt)?;
                 self.running.remove(&trial.id);
             }
         }
@@ -168,14 +167,5 @@ impl Follower {
             running,
             finished: self.ledger.told().len() as u64,
         }
-    }
-}
-
-/// An outcome of the store as one of the engine.
-fn told(outcome: &Outcome) -> Told {
-    match outcome {
-        Outcome::Value(value) => (*value).into(),
-        Outcome::Failed(_) => Told::failed(),
-        Outcome::Infeasible => Told::Infeasible,
     }
 }

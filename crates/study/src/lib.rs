@@ -7,7 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use wimble::prelude::*;
-//! use wimble_study::{Memory, Outcome, Settings, Study, SystemClock};
+//! use wimble_study::{Memory, Settings, Study, SystemClock};
 //!
 //! let space = SearchSpace::new([Dimension::real("x", -2.0, 2.0)])?;
 //! let store = Arc::new(Memory::new(SystemClock));
@@ -18,7 +18,7 @@
 //!     let claims = study.ask("worker-1", &format!("ask-{key}"), 1)?;
 //!     let Some(claim) = claims.first() else { break };
 //!     let Some(Value::Real(x)) = claim.configuration.get("x") else { unreachable!() };
-//!     study.tell(claim.token, &Outcome::Value(x * x), "told")?;
+//!     study.tell(claim.token, &(x * x).into(), "told")?;
 //! }
 //! assert!(study.best()?.is_some_and(|best| best.value < 1.0));
 //! # Ok::<(), wimble_study::Error>(())
@@ -56,5 +56,7 @@ pub use store::sqlite::Sqlite;
 pub use store::{Filter, Reader, Refused, Stage, Store};
 pub use study::Study;
 pub use study_file::StudyFile;
-pub use trial::{Change, Claim, Failure, Origin, Outcome, State, Token, Trial};
+pub use trial::{Change, Claim, Origin, State, Token, Trial};
+pub use wimble::goal::Goal;
 pub use wimble::ledger::Best;
+pub use wimble::outcome::{Failure, Measured, Measurement, Outcome};

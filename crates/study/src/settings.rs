@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use wimble::goal::Direction;
+use wimble::goal::{Bound, Constraint, Fidelity, Goal, Objective};
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
@@ -29,8 +29,8 @@ pub struct Settings {
     pub name: String,
     /// Where to search.
     pub space: SearchSpace,
-    /// Whether low or high values are good.
-    pub direction: Direction,
+    /// What the study is for.
+    pub goal: Goal,
     /// The method.
     pub method: Spec,
     /// How many points are proposed together. What the asking worker does not take waits in the queue.
@@ -53,7 +53,7 @@ impl Settings {
         Self {
             name: name.into(),
             space,
-            direction: Direction::Minimise,
+            goal: Goal::default(),
             method,
             batch_size: 1,
             seed: Seed(0),
@@ -63,10 +63,10 @@ impl Settings {
         }
     }
 
-    /// With another direction.
+    /// With another goal; a direction is one of a single value.
     #[must_use]
-    pub fn direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
+    pub fn goal(mut self, goal: impl Into<Goal>) -> Self {
+        self.goal = goal.into();
         self
     }
 
@@ -127,6 +127,10 @@ impl Settings {
             );
             return refuse("budget", &self.budget, allowed);
         }
+        if !self.goal.is_single() {
+            let allowed = "one objective for now, without constraints and fidelity".to_owned();
+            return refuse("goal", &self.goal, allowed);
+        }
         // A whole number of milliseconds, so that what is stored is what was set.
         let milliseconds = self.lease.as_millis();
         if Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)) != self.lease
@@ -138,11 +142,6 @@ impl Settings {
         Ok(())
     }
 
-    /// A value as one to be minimised. Not −0 for 0.
-    pub(crate) fn minimised(&self, value: f64) -> f64 {
-        minimised(self.direction, value)
-    }
-
     /// Refuses to open the study `stored` as this one, and says what differs.
     pub fn check_same(&self, stored: &Self) -> Result<()> {
         let mut differences = Vec::new();
@@ -151,12 +150,8 @@ impl Settings {
                 differences.push(format!("its {field} is {stored}, not {given}"));
             }
         };
-        let direction = |settings: &Self| match settings.direction {
-            Direction::Minimise => "minimise".to_owned(),
-            Direction::Maximise => "maximise".to_owned(),
-        };
         compare("space", space_text(&stored.space), space_text(&self.space));
-        compare("direction", direction(stored), direction(self));
+        compare("goal", goal_text(&stored.goal), goal_text(&self.goal));
         // The same method may be written with or without its defaults.
         if stored.method != self.method {
             compare("method", stored.method.to_string(), self.method.to_string());
@@ -226,14 +221,6 @@ pub(crate) fn check_format(study: &str, format: u32) -> Result<()> {
     Ok(())
 }
 
-/// A value as one to be minimised. Not −0 for 0.
-pub(crate) fn minimised(direction: Direction, value: f64) -> f64 {
-    match direction {
-        Direction::Minimise => value,
-        Direction::Maximise => 0.0 - value,
-    }
-}
-
 /// Refuses names, worker keys and client keys that are empty, or too long to be meant.
 pub(crate) fn check_name(study: &str, field: &'static str, name: &str) -> Result<()> {
     if name.is_empty() || name.len() > LONGEST_NAME || name.contains('\0') {
@@ -246,6 +233,24 @@ pub(crate) fn check_name(study: &str, field: &'static str, name: &str) -> Result
         return Err(Error::Invalid { study: study.to_owned(), field, value, allowed });
     }
     Ok(())
+}
+
+/// A goal in words, for messages and for telling two apart.
+fn goal_text(goal: &Goal) -> String {
+    let objective =
+        |objective: &Objective| format!("to {} {}", objective.direction, objective.name);
+    let limit = |limit: &Constraint| match limit.bound {
+        Bound::AtMost(bound) => format!("{} <= {bound}", limit.name),
+        Bound::AtLeast(bound) => format!("{} >= {bound}", limit.name),
+    };
+    let parts: Vec<String> = goal
+        .objectives()
+        .iter()
+        .map(objective)
+        .chain(goal.constraints().iter().map(limit))
+        .chain(goal.partial().map(|Fidelity { name, low, high }| format!("{name} {low} to {high}")))
+        .collect();
+    parts.join(", ")
 }
 
 /// A space in words, for messages and for telling two apart.

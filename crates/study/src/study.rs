@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use wimble::forecast::Forecast;
 use wimble::ledger::Best;
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
@@ -21,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::settings::{Record, Settings};
 use crate::store::{Ask, Filter, Refused, Reply, Store, Tell};
-use crate::trial::{Claim, Outcome, Token, Trial};
+use crate::trial::{Claim, Token, Trial};
 
 /// An open study.
 pub struct Study {
@@ -121,6 +122,7 @@ impl Study {
     pub fn add(&self, additions: &[Addition]) -> Result<Vec<u64>> {
         for addition in additions {
             self.settings.space.encode(&addition.configuration)?;
+            self.check_outcome(0, addition.outcome.as_ref())?;
         }
         self.store.add(&self.settings.name, additions)
     }
@@ -137,7 +139,7 @@ impl Study {
 
     /// Finishes a trial. Once this returns, the outcome is stored. Telling again with the same `client_key` is harmless.
     pub fn tell(&self, token: Token, outcome: &Outcome, client_key: &str) -> Result<()> {
-        self.store.tell(&self.settings.name, token, outcome, client_key)
+        self.tell_with(token, outcome, &Attributes::default(), client_key)
     }
 
     /// Finishes a trial with attributes.
@@ -148,6 +150,7 @@ impl Study {
         attributes: &Attributes,
         client_key: &str,
     ) -> Result<()> {
+        self.check_outcome(token.trial, Some(outcome))?;
         let tell = Tell { token, outcome, attributes, key: client_key };
         self.store.tell_with(&self.settings.name, &tell)
     }
@@ -183,7 +186,11 @@ impl Study {
         let mut model = self.model()?;
         let (follower, strategy) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
-        follower.recommend(strategy)
+        let recommended = follower.recommend(strategy)?;
+        drop(model);
+        // The configuration as it was told: encoding and decoding one from elsewhere may change its last digits.
+        let trial = recommended.map(|best| self.trial(best.trial)).transpose()?;
+        Ok(trial.and_then(Trial::into_best))
     }
 
     /// What the method expects of each configuration; `None` for a method without a model, and while there is nothing to
@@ -234,6 +241,18 @@ impl Study {
         &self.store
     }
 
+    /// Refuses a measurement that is not one of the goal.
+    fn check_outcome(&self, trial: u64, outcome: Option<&Outcome>) -> Result<()> {
+        match outcome.and_then(Outcome::measurement) {
+            Some(measurement) => match self.settings.goal.check(trial, measurement) {
+                // Values that are not finite have an error of their own.
+                Ok(()) | Err(wimble::Error::NonFinite { .. }) => Ok(()),
+                Err(error) => Err(error.into()),
+            },
+            None => Ok(()),
+        }
+    }
+
     fn model(&self) -> Result<MutexGuard<'_, Model>> {
         self.model.lock().map_err(|_| Error::Backend {
             place: format!("study `{}`", self.settings.name),
@@ -245,6 +264,6 @@ impl Study {
 
 fn strategy(settings: &Settings) -> Result<Box<dyn Strategy>> {
     let strategy = settings.method.build(settings.batch_size)?;
-    strategy.check(&settings.space, &settings.direction.into())?;
+    strategy.check(&settings.space, &settings.goal)?;
     Ok(strategy)
 }

@@ -10,58 +10,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wimble::ledger::Best;
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
-
-/// What came of a trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// The objective's value.
-    Value(f64),
-    /// The evaluation failed: there is no value.
-    Failed(Failure),
-    /// The configuration cannot be evaluated: there is no value, and trying again would not help.
-    Infeasible,
-}
-
-impl Outcome {
-    /// The value, if there is one.
-    pub fn value(&self) -> Option<f64> {
-        match self {
-            Self::Value(value) => Some(*value),
-            Self::Failed(_) | Self::Infeasible => None,
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(value) => write!(f, "{value}"),
-            Self::Failed(failure) => write!(f, "failed ({})", failure.reason),
-            Self::Infeasible => f.write_str("infeasible"),
-        }
-    }
-}
-
-/// How a trial failed. A text alone is a reason: `Outcome::Failed("it diverged".into())`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// Why, in a line.
-    pub reason: String,
-    /// The end of what it printed. A store keeps the last 16 KiB.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub output: String,
-}
-
-impl<T: Into<String>> From<T> for Failure {
-    fn from(reason: T) -> Self {
-        Self { reason: reason.into(), output: String::new() }
-    }
-}
 
 /// Where a trial comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

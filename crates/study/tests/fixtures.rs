@@ -79,7 +79,7 @@ fn continue_all(store: &Arc<dyn Store>) {
         let study = Study::open(Arc::clone(store), &name).unwrap();
         let claims = study.ask("w", "again", 1).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(claims[0].trial, 2, "{name}");
-        study.tell(claims[0].token, &Outcome::Value(0.5), "told").unwrap();
+        study.tell(claims[0].token, &Outcome::from(0.5), "told").unwrap();
         assert_eq!(study.counts().unwrap().valued, 3, "{name}");
     }
     // The fencing numbers of a study that was deleted go on.
@@ -99,7 +99,7 @@ fn minimise(store: &Arc<dyn Store>) {
     let before = study.trials(&Filter::default()).unwrap();
     assert_eq!(before.len(), 20);
     assert_eq!(before[0].origin, Origin::Imported);
-    assert_eq!(before[0].outcome(), Some(&Outcome::Value(0.75)));
+    assert_eq!(before[0].outcome(), Some(&Outcome::from(0.75)));
     assert_eq!(before[0].worker(), Some("elsewhere"));
     assert_eq!(before[0].started(), Some(Timestamp(1_793_534_400_000 - 7_200_000)));
     let curve = before[0].attributes().unwrap().get("curve").unwrap();
@@ -121,7 +121,7 @@ fn minimise(store: &Arc<dyn Store>) {
     };
     assert_eq!((ended(Ended::RanOut), ended(Ended::Released)), (1, 1));
     let best = study.best().unwrap().unwrap();
-    assert_eq!(before[best.trial as usize].outcome(), Some(&Outcome::Value(best.value)));
+    assert_eq!(before[best.trial as usize].outcome(), Some(&Outcome::from(best.value)));
     assert!(study.recommend().unwrap().is_some());
 
     // A worker of the old version asks again, and tells under the token that it has.
@@ -130,14 +130,14 @@ fn minimise(store: &Arc<dyn Store>) {
     for claim in &running {
         assert_eq!(claim.configuration, before[claim.trial as usize].configuration);
         study.heartbeat(claim.token).unwrap();
-        study.tell(claim.token, &Outcome::Value(5.0), "told").unwrap();
+        study.tell(claim.token, &Outcome::from(5.0), "told").unwrap();
     }
     // What it told before is acknowledged again, and a token that it lost is not honoured.
     let State::Finished(told) = &before[3].state else { panic!("{:?}", before[3]) };
     let token = Token { trial: 3, fence: told.lease.fence };
     let key = told.key.as_ref().unwrap();
     study.tell_with(token, &told.outcome, &told.attributes, key).unwrap();
-    let lost = study.tell(Token { trial: 15, fence: 13 }, &Outcome::Value(1.0), "late");
+    let lost = study.tell(Token { trial: 15, fence: 13 }, &Outcome::from(1.0), "late");
     assert!(matches!(lost, Err(Error::LeaseLost { .. })), "{lost:?}");
 
     // The queue first, then new proposals: the present engine's.
@@ -146,7 +146,7 @@ fn minimise(store: &Arc<dyn Store>) {
     assert_eq!(claims.len(), 5);
     assert_eq!(claims.iter().filter(|claim| claim.trial >= first).count(), 3);
     for claim in &claims {
-        study.tell(claim.token, &Outcome::Value(-1.0 - claim.trial as f64), "told").unwrap();
+        study.tell(claim.token, &Outcome::from(-1.0 - claim.trial as f64), "told").unwrap();
     }
     let newest = study.trials(&Filter { from: first, ..Filter::default() }).unwrap();
     let last = newest.iter().filter(|trial| trial.outcome().is_some()).map(|trial| trial.id).max();
@@ -170,7 +170,7 @@ fn maximise(store: &Arc<dyn Store>) {
     let claims = study.ask("new", "new", 5).unwrap();
     assert_eq!(claims.iter().map(|claim| claim.trial).collect::<Vec<_>>(), [20, 21, 22, 23, 24]);
     for claim in &claims {
-        study.tell(claim.token, &Outcome::Value(2.0 + claim.trial as f64), "told").unwrap();
+        study.tell(claim.token, &Outcome::from(2.0 + claim.trial as f64), "told").unwrap();
     }
     assert_eq!(study.best().unwrap().unwrap().trial, 24);
     assert!(study.recommend().unwrap().is_some());

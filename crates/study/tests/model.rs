@@ -347,10 +347,10 @@ fn plain(state: &State) -> Plain {
         State::Finished(finish) if finish.lease.fence == 0 => {
             Plain::Imported { value: finish.outcome.value().unwrap() as i32 }
         }
-        State::Finished(finish) => match (&finish.outcome, &finish.key) {
-            (Outcome::Value(value), Some(key)) => Plain::Told {
+        State::Finished(finish) => match (finish.outcome.value(), &finish.key) {
+            (Some(value), Some(key)) => Plain::Told {
                 fence: finish.lease.fence,
-                value: *value as i32,
+                value: value as i32,
                 key: key[1..].parse().unwrap(),
             },
             _ => Plain::LostForGood,
@@ -420,7 +420,7 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
                 let addition = match value {
                     None => Addition::queued(format!("a{key}"), point(500 + key)),
                     Some(value) => {
-                        let outcome = Outcome::Value(f64::from(*value));
+                        let outcome = Outcome::from(f64::from(*value));
                         Addition::finished(format!("a{key}"), point(500 + key), outcome)
                     }
                 };
@@ -437,7 +437,7 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
             }
             Call::Tell { token, value, key } => {
                 let Some(token) = pick(token) else { continue };
-                let outcome = Outcome::Value(f64::from(*value));
+                let outcome = Outcome::from(f64::from(*value));
                 let got = store.tell("s", token, &outcome, &format!("t{key}"));
                 (model.tell(token, *value, *key), got.map(|()| Said::Done))
             }

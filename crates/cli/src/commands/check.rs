@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use wimble::classifier::Confidence;
 use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
-use wimble::goal::Direction;
+use wimble::goal::{Direction, Goal};
 use wimble::labels::Threshold;
 use wimble::space::Configuration;
 use wimble::strategy::Spec;
@@ -41,6 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let command = file.evaluation.as_ref().map(|evaluation| {
         let evaluator = Evaluator {
             study: file.name.clone(),
+            goal: file.goal.clone(),
             evaluation: evaluation.clone(),
             home: home.clone(),
         };
@@ -70,12 +71,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "{report}")?;
         return Ok(());
     }
-    let direction = match settings.direction {
-        Direction::Minimise => "low values are good",
-        Direction::Maximise => "high values are good",
-    };
+    let goal = goal(&settings.goal);
     writeln!(out, "{} is in order. Nothing was run.\n", arguments.file.display())?;
-    writeln!(out, "study      {}: {direction}", file.name)?;
+    writeln!(out, "study      {}: {goal}", file.name)?;
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
     writeln!(out, "guarantee  {}", guarantee(&settings.method))?;
@@ -118,6 +116,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     writeln!(out, "\nNext: wimble run {}", quoted(&arguments.file.display().to_string()))?;
     Ok(())
+}
+
+/// The goal in words.
+fn goal(goal: &Goal) -> String {
+    let good = |direction| match direction {
+        Direction::Minimise => "low",
+        Direction::Maximise => "high",
+    };
+    let each = goal.objectives().iter();
+    let each = each.map(|objective| format!("{} {}", good(objective.direction), objective.name));
+    match goal.as_direction() {
+        Some(direction) => format!("{} values are good", good(direction)),
+        None => format!("{} is good", each.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn sample(settings: &Settings) -> Configuration {

@@ -113,8 +113,8 @@ fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study
     let name = arguments.study.clone().unwrap_or_else(|| found.name.clone());
     match Study::open(Arc::clone(&store), &name) {
         Err(wimble_study::Error::UnknownStudy { .. }) => {
-            let mut settings = Settings::new(name, found.space?, DEFAULT_METHOD.parse()?)
-                .direction(found.direction);
+            let mut settings =
+                Settings::new(name, found.space?, DEFAULT_METHOD.parse()?).goal(found.direction);
             if let Some(all) = settings.space.cardinality() {
                 settings.budget = settings.budget.min(u64::try_from(all).unwrap_or(u64::MAX));
             }

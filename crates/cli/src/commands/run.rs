@@ -85,7 +85,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let home = std::path::absolute(storage::home(&arguments.file))
         .context("the folder of the study file")?;
     let runner = Runner {
-        evaluator: Evaluator { study: file.name.clone(), evaluation, home },
+        evaluator: Evaluator {
+            study: file.name.clone(),
+            goal: file.goal.clone(),
+            evaluation,
+            home,
+        },
         worker: key.as_str().to_owned(),
         workers: file.workers,
         time: file.time,

@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         if arguments.json {
             let row = serde_json::json!({
                 "study": name, "counts": counts, "budget": settings.budget, "best": best,
-                "method": settings.method.to_string(), "direction": settings.direction,
+                "method": settings.method.to_string(), "goal": settings.goal,
                 "engine": record.engine, "engines": record.engines,
             });
             writeln!(out, "{row}")?;

@@ -86,9 +86,7 @@ fn tell(study: &Study, told: &Told) -> Result<()> {
         );
     };
     let done = match (told.value, &told.failed, told.infeasible, told.release, told.alive) {
-        (Some(value), None, false, false, false) => {
-            say(study, token, &Outcome::Value(value), told)?
-        }
+        (Some(value), None, false, false, false) => say(study, token, &Outcome::from(value), told)?,
         (None, Some(reason), false, false, false) => {
             say(study, token, &Outcome::Failed(reason.clone().into()), told)?
         }

@@ -4,7 +4,6 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wimble::goal::Direction;
 use wimble_study::exchange::Row;
 use wimble_study::store::OutcomeKind;
 use wimble_study::{Filter, Stage, Study, Trial};
@@ -116,9 +115,6 @@ fn select(arguments: &Arguments, study: &Study) -> Result<Vec<Trial>> {
 
 /// Low for good trials; those without a value come last.
 fn rank(study: &Study, trial: &Trial) -> f64 {
-    match (trial.outcome().and_then(wimble_study::Outcome::value), study.settings().direction) {
-        (Some(value), Direction::Minimise) => value,
-        (Some(value), Direction::Maximise) => -value,
-        (None, _) => f64::INFINITY,
-    }
+    let value = trial.outcome().and_then(wimble_study::Outcome::value);
+    value.map_or(f64::INFINITY, |value| study.settings().goal.first_direction().turn(value))
 }

@@ -17,7 +17,8 @@ use crate::error::{Error, Result};
 
 /// What the columns of attributes begin with.
 const ATTRIBUTE: &str = "attribute.";
-const FIELDS: [&str; 7] = ["trial", "state", "value", "reason", "worker", "started", "finished"];
+const FIELDS: [&str; 8] =
+    ["trial", "state", "value", "deviation", "reason", "worker", "started", "finished"];
 
 /// Writes rows.
 pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<()> {
@@ -37,6 +38,7 @@ fn write_all(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> anyhow::
             row.trial.map(|trial| trial.to_string()),
             Some(row.state.clone()),
             row.value.map(|value| format!("{value:?}")),
+            row.deviation.map(|deviation| format!("{deviation:?}")),
             row.reason.clone(),
             row.worker.clone(),
             row.started.clone(),
@@ -109,6 +111,7 @@ fn read_all(space: &SearchSpace, text: &str) -> anyhow::Result<Vec<Row>> {
             state: cell("state")
                 .unwrap_or_else(|| if value.is_some() { "complete" } else { "queued" }.to_owned()),
             value,
+            deviation: number("deviation")?,
             reason: cell("reason"),
             worker: cell("worker"),
             started: cell("started"),

@@ -73,10 +73,11 @@ impl FromStr for Format {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wimble::outcome::{Failure, Outcome};
     use crate::clock::Timestamp;
     use crate::settings::Settings;
     use crate::store::memory::Memory;
-    use crate::trial::{Failure, Outcome, Trial};
+    use crate::trial::Trial;
     use crate::{Addition, Filter, ManualClock, Study};
     use std::sync::Arc;
     use wimble::space::{Configuration, Dimension, SearchSpace, Value};
@@ -99,7 +100,7 @@ mod tests {
                 0 => continue,
                 1 => Outcome::Failed(Failure::from("exit status: 3, \"sadly\"\n")),
                 2 => Outcome::Infeasible,
-                number => Outcome::Value(1.0 / number as f64 - 0.2),
+                number => Outcome::from(1.0 / number as f64 - 0.2),
             };
             let attributes = [
                 ("epochs".to_owned(), claim.trial.into()),

@@ -23,6 +23,7 @@ use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde_json::{Value as Json, json};
 use wimble::goal::Direction;
+use wimble::outcome::Outcome;
 use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
 
 use super::row::Row;
@@ -30,7 +31,7 @@ use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::settings::Settings;
-use crate::trial::{Outcome, Trial};
+use crate::trial::Trial;
 
 /// The schema that is understood.
 const SCHEMA: i64 = 12;
@@ -118,6 +119,7 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             trial: u64::try_from(number).ok(),
             state: state.to_owned(),
             value,
+            deviation: None,
             reason,
             worker: Some("optuna".to_owned()),
             started: time(row.get(3)?),
@@ -384,7 +386,7 @@ fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usi
     }
     transaction.execute("INSERT INTO studies (study_name) VALUES (?1)", [&settings.name])?;
     let study = transaction.last_insert_rowid();
-    let direction = match settings.direction {
+    let direction = match settings.goal.first_direction() {
         Direction::Minimise => "MINIMIZE",
         Direction::Maximise => "MAXIMIZE",
     };
@@ -411,7 +413,7 @@ fn write_trial(
     trial: &Trial,
     outcome: &Outcome,
 ) -> Result<()> {
-    let state = if matches!(outcome, Outcome::Value(_)) { "COMPLETE" } else { "FAIL" };
+    let state = if matches!(outcome, Outcome::Measured(_)) { "COMPLETE" } else { "FAIL" };
     let time = |time: Option<Timestamp>| {
         time.map(|time| time.to_utc().replace('T', " ").replace('Z', "000"))
     };
@@ -432,10 +434,12 @@ fn write_trial(
         attribute(name, value.clone())?;
     }
     match outcome {
-        Outcome::Value(value) => {
-            transaction
-                .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, 0, ?2, 'FINITE')")?
-                .execute(params![id, value])?;
+        Outcome::Measured(measurement) => {
+            for (objective, measured) in measurement.objectives.iter().enumerate() {
+                transaction
+                    .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, ?2, ?3, 'FINITE')")?
+                    .execute(params![id, objective as i64, measured.value])?;
+            }
         }
         Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
         Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,

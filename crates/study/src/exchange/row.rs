@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
+use wimble::outcome::{Measured, Outcome};
 use wimble::space::Configuration;
 
 use crate::addition::Addition;
@@ -9,7 +10,7 @@ use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::fingerprint::fingerprint;
-use crate::trial::{Outcome, State, Trial};
+use crate::trial::{State, Trial};
 
 /// A trial in one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +24,9 @@ pub struct Row {
     /// Its value, if it is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
+    /// The standard deviation of the noise in its value, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -45,15 +49,17 @@ pub struct Row {
 impl Row {
     /// Of a stored trial.
     pub fn new(trial: &Trial) -> Self {
-        let (value, reason) = match trial.outcome() {
-            Some(Outcome::Value(value)) => (Some(*value), None),
-            Some(Outcome::Failed(failure)) => (None, Some(failure.reason.clone())),
-            Some(Outcome::Infeasible) | None => (None, None),
+        let measurement = trial.outcome().and_then(Outcome::measurement);
+        let measured = measurement.and_then(|measurement| measurement.objectives.first());
+        let reason = match trial.outcome() {
+            Some(Outcome::Failed(failure)) => Some(failure.reason.clone()),
+            _ => None,
         };
         Self {
             trial: Some(trial.id),
             state: state(trial).to_owned(),
-            value,
+            value: measured.map(|measured| measured.value),
+            deviation: measured.and_then(|measured| measured.deviation),
             reason,
             worker: trial.worker().map(str::to_owned),
             started: trial.started().map(Timestamp::to_utc),
@@ -70,7 +76,13 @@ impl Row {
 
     fn to_addition(&self) -> anyhow::Result<Addition> {
         let outcome = match (self.state.as_str(), self.value) {
-            ("complete", Some(value)) if value.is_finite() => Some(Outcome::Value(value)),
+            ("complete", Some(value)) => {
+                let measured = Measured { value, deviation: self.deviation };
+                if let Err(reason) = measured.check() {
+                    bail!("the value of a complete trial {reason}");
+                }
+                Some(measured.into())
+            }
             ("complete", value) => bail!("a complete trial needs a finite value, not {value:?}"),
             ("failed", _) => Some(Outcome::Failed(
                 self.reason.clone().unwrap_or_else(|| "failed elsewhere".to_owned()).into(),
@@ -114,7 +126,7 @@ pub fn state(trial: &Trial) -> &'static str {
         State::Queued(_) => "queued",
         State::Running(_) => "running",
         State::Finished(finish) => match finish.outcome {
-            Outcome::Value(_) => "complete",
+            Outcome::Measured(_) => "complete",
             Outcome::Failed(_) => "failed",
             Outcome::Infeasible => "infeasible",
         },

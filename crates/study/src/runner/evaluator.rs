@@ -20,8 +20,11 @@ use rustix::process::Signal;
 use super::finding::{self, Finding};
 use super::process::{self, Ended, Invocation, Limits, Urgency};
 use super::trial_folder::TrialFolder;
+use wimble::goal::Goal;
+use wimble::outcome::{Failure, Outcome};
+
 use crate::study_file::{Evaluation, Facts, StartIn, variable};
-use crate::trial::{Claim, Failure, Outcome};
+use crate::trial::Claim;
 
 /// What shells exit with after SIGINT.
 const INTERRUPTED_EXIT: i32 = 130;
@@ -34,6 +37,8 @@ const KEPT_CHARACTERS: usize = 4_000;
 pub struct Evaluator {
     /// The study's name.
     pub study: String,
+    /// What its results are about.
+    pub goal: Goal,
     /// The command and its surroundings.
     pub evaluation: Evaluation,
     /// The folder of the study file, from which its paths are meant.
@@ -148,9 +153,9 @@ impl Evaluator {
         };
         let found = || match folder.result() {
             Ok(Some(text)) => {
-                finding::read(&text).map_err(|reason| format!("result file: {reason}"))
+                finding::read(&text, &self.goal).map_err(|reason| format!("result file: {reason}"))
             }
-            Ok(None) => finding::read(&ended.stdout),
+            Ok(None) => finding::read(&ended.stdout, &self.goal),
             Err(error) => Err(format!("result file: {error}")),
         };
         // A command that was stopped and still ends well has done its work.
@@ -205,7 +210,12 @@ mod tests {
         );
         let file = StudyFile::parse("s.toml", &text, Format::Toml)
             .unwrap_or_else(|error| panic!("{error}"));
-        Evaluator { study: file.name, evaluation: file.evaluation.unwrap(), home: ".".into() }
+        Evaluator {
+            study: file.name,
+            goal: file.goal,
+            evaluation: file.evaluation.unwrap(),
+            home: ".".into(),
+        }
     }
 
     fn claim(text: &str) -> Claim {
@@ -225,11 +235,11 @@ mod tests {
     #[test]
     fn every_way_to_end_has_its_found() {
         let outcome = |outcome: Outcome| Ok(Finding::from(outcome));
-        assert_eq!(found(&sh("echo noise; echo 0.5"), ""), outcome(Outcome::Value(0.5)));
-        assert_eq!(found(&sh("echo '{{\"value\": {x}}}'"), ""), outcome(Outcome::Value(0.25)));
+        assert_eq!(found(&sh("echo noise; echo 0.5"), ""), outcome(Outcome::from(0.5)));
+        assert_eq!(found(&sh("echo '{{\"value\": {x}}}'"), ""), outcome(Outcome::from(0.25)));
         assert_eq!(
             found(&sh("echo 7 > $WIMBLE_RESULT_FILE; echo 8"), ""),
-            outcome(Outcome::Value(7.0))
+            outcome(Outcome::from(7.0))
         );
         assert_eq!(found(&sh("exit 77"), ""), outcome(Outcome::Infeasible));
         assert_eq!(found(&sh("exit 9"), "infeasible-exit = 9"), outcome(Outcome::Infeasible));
@@ -237,7 +247,7 @@ mod tests {
         assert_eq!(
             found(&sh("echo '{{\"value\": 2, \"epochs\": 12}}'"), ""),
             Ok(Finding {
-                outcome: Outcome::Value(2.0),
+                outcome: Outcome::from(2.0),
                 attributes: [("epochs".to_owned(), 12.into())].into_iter().collect(),
             })
         );
@@ -268,7 +278,7 @@ mod tests {
         let script = |end: &str| sh(&format!("echo x >> '{}'; {end}", count.display()));
         let runs = || std::fs::read_to_string(&count).unwrap().lines().count();
         let flaky = format!("[ $(wc -l < '{}') -ge 3 ] && echo 1 || exit 1", count.display());
-        assert_eq!(found(&script(&flaky), "retries = 5"), Ok(Outcome::Value(1.0).into()));
+        assert_eq!(found(&script(&flaky), "retries = 5"), Ok(Outcome::from(1.0).into()));
         assert_eq!(runs(), 3);
         assert!(matches!(
             found(&script("exit 1"), "retries = 2"),
@@ -294,7 +304,7 @@ mod tests {
         let runs = serde_json::to_string(&folder.path().join("runs")).unwrap();
         let evaluator = evaluator(&command, &format!("folders = {runs}"));
         let finding = evaluator.evaluate(&claim(&nasty), 0, &|| Urgency::None, &|_| {});
-        assert_eq!(finding, Ok(Outcome::Value(1.0).into()));
+        assert_eq!(finding, Ok(Outcome::from(1.0).into()));
         let trial = folder.path().join("runs/s/000003");
         assert_eq!(std::fs::read_to_string(trial.join("seen")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(trial.join("env")).unwrap(), nasty);
@@ -323,7 +333,7 @@ mod tests {
         assert_eq!(stop("sleep 20"), Err(Unfinished::Interrupted));
         assert_eq!(
             stop("trap 'echo 4; exit 0' TERM; sleep 20 & wait"),
-            Ok(Outcome::Value(4.0).into())
+            Ok(Outcome::from(4.0).into())
         );
     }
 }

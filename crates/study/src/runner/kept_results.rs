@@ -96,7 +96,6 @@ impl KeptResults {
 mod tests {
     use super::*;
     use crate::attributes::Attributes;
-    use crate::trial::Outcome;
 
     #[test]
     fn results_are_kept_apart_by_study_and_gone_when_forgotten() {
@@ -110,7 +109,7 @@ mod tests {
             finding: Finding { outcome, attributes: attributes.clone() },
         };
         let all = [
-            result(2, Outcome::Value(0.1 + 0.2)),
+            result(2, Outcome::from(0.1 + 0.2)),
             result(10, Outcome::Failed("it\ndiverged".into())),
             result(11, Outcome::Infeasible),
         ];
@@ -132,7 +131,7 @@ mod tests {
         let text =
             r#"{"token":{"trial":3,"fence":7},"outcome":{"value":0.5},"attributes":{"epochs":12}}"#;
         let result: KeptResult = serde_json::from_str(text).unwrap();
-        assert_eq!((result.token.trial, &result.finding.outcome), (3, &Outcome::Value(0.5)));
+        assert_eq!((result.token.trial, &result.finding.outcome), (3, &Outcome::from(0.5)));
         assert_eq!(serde_json::to_string(&result).unwrap(), text);
     }
 }

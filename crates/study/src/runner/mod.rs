@@ -42,9 +42,11 @@ pub use finding::Finding;
 pub use kept_results::{KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
 
+use wimble::outcome::{Failure, Outcome};
+
 use crate::error::{Error, Result};
 use crate::study::Study;
-use crate::trial::{Claim, Failure, Outcome, Token};
+use crate::trial::{Claim, Token};
 use absence::Absence;
 use process::Urgency;
 use slots::{Held, Report, Shared, Slot};
@@ -346,7 +348,7 @@ impl Asking<'_> {
             Report::Told(outcome) => {
                 books.told += 1;
                 match outcome {
-                    Outcome::Value(_) => books.any_value = true,
+                    Outcome::Measured(_) => books.any_value = true,
                     Outcome::Infeasible => {}
                     Outcome::Failed(failure) => {
                         books.failures += 1;

@@ -11,9 +11,11 @@ use super::finding::Finding;
 use super::kept_results::KeptResult;
 use super::process::Urgency;
 use super::{Event, Runner, Unfinished};
+use wimble::outcome::Outcome;
+
 use crate::store::Refused;
 use crate::study::Study;
-use crate::trial::{Claim, Outcome, Token};
+use crate::trial::{Claim, Token};
 
 /// How many heartbeats are sent within the length of a lease.
 const BEATS: u32 = 4;

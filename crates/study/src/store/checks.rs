@@ -1,10 +1,11 @@
 //! What no call may say, whichever back end it reaches, and how an outcome is made fit to be kept.
 
 use super::{Ask, Tell};
+use wimble::outcome::{Failure, Measured, Measurement, Outcome};
+
 use crate::addition::Addition;
 use crate::error::{Error, Result};
 use crate::settings::check_name;
-use crate::trial::{Failure, Outcome};
 
 /// More trials than any ask can mean.
 const LARGEST_ASK: usize = 10_000;
@@ -44,11 +45,16 @@ pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()>
 /// An outcome as every back end can hold it: finite, one zero, no zero bytes, no endless text.
 pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Outcome> {
     Ok(match outcome {
-        Outcome::Value(value) if !value.is_finite() => {
-            return Err(Error::NonFinite { study: study.to_owned(), trial, value: *value });
+        Outcome::Measured(Measurement { objectives, constraints, fidelity }) => {
+            let stored = |all: &[Measured]| -> Result<Vec<Measured>> {
+                all.iter().map(|measured| storable_value(study, trial, measured)).collect()
+            };
+            Outcome::Measured(Measurement {
+                objectives: stored(objectives)?,
+                constraints: stored(constraints)?,
+                fidelity: *fidelity,
+            })
         }
-        // −0 + 0 is +0, and SQLite knows no other.
-        Outcome::Value(value) => Outcome::Value(value + 0.0),
         // Replaced before they are cut, so that what is storable stays as it is.
         Outcome::Failed(Failure { reason, output }) => Outcome::Failed(Failure {
             reason: beginning(&reason.replace('\0', "\u{fffd}"), LONGEST_REASON).to_owned(),
@@ -56,6 +62,21 @@ pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Out
         }),
         Outcome::Infeasible => Outcome::Infeasible,
     })
+}
+
+/// A measured value that is finite. −0 + 0 is +0, and SQLite knows no other.
+fn storable_value(study: &str, trial: u64, measured: &Measured) -> Result<Measured> {
+    let Measured { value, deviation } = *measured;
+    match deviation {
+        _ if !value.is_finite() => Err(Error::NonFinite { study: study.to_owned(), trial, value }),
+        Some(deviation) if !(deviation >= 0.0 && deviation.is_finite()) => Err(Error::Invalid {
+            study: study.to_owned(),
+            field: "deviation",
+            value: deviation.to_string(),
+            allowed: "finite and not negative".to_owned(),
+        }),
+        _ => Ok(Measured { value: value + 0.0, deviation }),
+    }
 }
 
 /// That a number is not between 1 and `most`.

@@ -9,13 +9,14 @@ use std::sync::{Mutex, MutexGuard};
 use super::rows::{Answer, Head, Reads, Rows};
 use super::rules::Rules;
 use super::{Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Stage, Store, Tell};
+
 use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::{EngineSpan, Record, check_format};
-use crate::trial::{Change, Origin, Outcome, State, Token, Trial};
+use crate::trial::{Change, Origin, State, Token, Trial};
 
 /// Studies in memory.
 pub struct Memory {
@@ -234,8 +235,8 @@ impl Table {
                 self.held.entry(lease.worker.clone()).or_default().insert(trial.id);
             }
             State::Finished(finish) => {
-                if let Outcome::Value(value) = finish.outcome {
-                    let score = self.record.settings.minimised(value);
+                if let Some(value) = finish.outcome.value() {
+                    let score = self.record.settings.goal.first_direction().turn(value);
                     self.scores.insert((sortable(score), trial.sequence, trial.id));
                 }
             }

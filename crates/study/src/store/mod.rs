@@ -62,6 +62,7 @@ pub mod sqlite;
 
 use std::time::Duration;
 
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
 use crate::addition::Addition;
@@ -70,7 +71,7 @@ use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
-use crate::trial::{Change, Claim, Outcome, State, Token, Trial};
+use crate::trial::{Change, Claim, State, Token, Trial};
 
 /// How long after the end of its last trial the answer to an ask is kept, at least.
 pub const ANSWERS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -198,7 +199,7 @@ impl OutcomeKind {
     /// Of an outcome.
     pub fn of(outcome: &Outcome) -> Self {
         match outcome {
-            Outcome::Value(_) => Self::Value,
+            Outcome::Measured(_) => Self::Value,
             Outcome::Failed(_) => Self::Failed,
             Outcome::Infeasible => Self::Infeasible,
         }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
 use super::checks::{check_additions, check_ask, check_tell, invalid, storable};
@@ -15,7 +16,7 @@ use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::trial::{Claim, Ended, Finish, Lease, Origin, Outcome, State, Token, Trial};
+use crate::trial::{Claim, Ended, Finish, Lease, Origin, State, Token, Trial};
 
 /// The rules for one call.
 pub(super) struct Rules<'a, R: Rows> {

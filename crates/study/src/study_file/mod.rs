@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wimble::goal::Direction;
+use wimble::goal::Goal;
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
@@ -55,8 +55,8 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 pub struct StudyFile {
     /// The study's name, unique in a storage.
     pub name: String,
-    /// Whether low or high values are good.
-    pub direction: Direction,
+    /// What the study is for.
+    pub goal: Goal,
     /// Where to search.
     pub space: SearchSpace,
     /// The method.
@@ -174,7 +174,7 @@ impl StudyFile {
         Settings {
             name: self.name.clone(),
             space: self.space.clone(),
-            direction: self.direction,
+            goal: self.goal.clone(),
             method,
             batch_size: self.batch_size.unwrap_or(default.batch_size),
             seed: self.seed.unwrap_or(default.seed),

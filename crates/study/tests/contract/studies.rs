@@ -18,7 +18,7 @@ pub fn a_study_is_created_once_and_opened_only_as_itself(place: &Place) {
             "its method is random, not sobol",
         ),
         (settings().batch_size(2), "its batch size is 1, not 2"),
-        (settings().direction(Direction::Maximise), "its direction is minimise, not maximise"),
+        (settings().goal(Direction::Maximise), "its direction is minimise, not maximise"),
         (settings().budget(3), "its budget is 100, not 3"),
         (settings().retries(1), "its retry limit is 3, not 1"),
         (settings().lease(LEASE * 2), "its lease is 60s, not 120s"),
@@ -84,7 +84,7 @@ pub fn a_method_is_built_only_to_propose(place: &Place) {
     let study = Study::open(Arc::clone(&place.store), "s").unwrap();
     study.enqueue("mine", point()).unwrap();
     let claim = one(&study, "w", "k");
-    study.tell(claim.token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(claim.token, &Outcome::from(1.0), "t").unwrap();
     assert_eq!(study.best().unwrap().unwrap().value, 1.0);
     assert_eq!(study.trials(&Filter::default()).unwrap().len(), 1);
     assert!(study.ask("w", "k2", 1).is_err());
@@ -105,13 +105,13 @@ pub fn a_budget_can_be_changed_and_ends_the_asking(place: &Place) {
 }
 
 pub fn every_outcome_is_kept_as_told(place: &Place) {
-    let study = open(place, settings().direction(Direction::Maximise));
+    let study = open(place, settings().goal(Direction::Maximise));
     let outcomes = [
-        Outcome::Value(f64::MIN_POSITIVE / 4.0),
-        Outcome::Value(-1.0 / 3.0),
-        Outcome::Value(f64::MIN),
-        Outcome::Value(1e17),
-        Outcome::Value(3.0),
+        Outcome::from(f64::MIN_POSITIVE / 4.0),
+        Outcome::from(-1.0 / 3.0),
+        Outcome::from(f64::MIN),
+        Outcome::from(1e17),
+        Outcome::from(3.0),
         Outcome::Failed("it broke: 'quotes'; DROP TABLE trials; \u{1f980}".into()),
         Outcome::Failed(Failure { reason: String::new(), output: "line\nlast line\n".into() }),
         Outcome::Infeasible,
@@ -124,7 +124,7 @@ pub fn every_outcome_is_kept_as_told(place: &Place) {
         assert_eq!(trial.outcome(), Some(outcome));
     }
     // One zero, whatever its sign.
-    study.tell(claims[8].token, &Outcome::Value(-0.0), "t").unwrap();
+    study.tell(claims[8].token, &Outcome::from(-0.0), "t").unwrap();
     let zero = study.trials(&Filter { from: 8, ..Filter::default() }).unwrap();
     assert!(zero[0].outcome().unwrap().value().unwrap().is_sign_positive());
     let best = study.best().unwrap().unwrap();
@@ -136,7 +136,7 @@ pub fn refusals_name_the_field(place: &Place) {
     let study = open(place, settings());
     let claim = one(&study, "w", "k");
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = message(study.tell(claim.token, &Outcome::Value(value), "t"));
+        let error = message(study.tell(claim.token, &Outcome::from(value), "t"));
         assert!(error.contains("study `s`: trial 0 was told the value"), "{error}");
     }
     let long = "x".repeat(1000);
@@ -164,7 +164,7 @@ pub fn studies_do_not_meet(place: &Place) {
         let claim = one(study, "w", "k");
         assert_eq!((claim.trial, claim.token.fence), (0, 1));
     }
-    studies[0].tell(Token { trial: 0, fence: 1 }, &Outcome::Value(1.0), "t").unwrap();
+    studies[0].tell(Token { trial: 0, fence: 1 }, &Outcome::from(1.0), "t").unwrap();
     assert_eq!(studies[1].progress().unwrap().finished, 0);
     assert_eq!(place.store.studies().unwrap(), [names[2], "a", "b"]);
 }
@@ -203,7 +203,7 @@ pub fn a_deleted_study_is_gone_and_its_tokens_are_worth_nothing(place: &Place) {
     let old = one(&study, "w", "k");
     study.enqueue("mine", old.configuration.clone()).unwrap();
     place.store.delete("s").unwrap();
-    assert!(message(study.tell(old.token, &Outcome::Value(1.0), "t")).contains("no study `s`"));
+    assert!(message(study.tell(old.token, &Outcome::from(1.0), "t")).contains("no study `s`"));
     assert!(message(place.store.delete("s")).contains("no study `s`"));
     assert_eq!(place.store.studies().unwrap(), ["other"]);
     let new = open(place, settings());
@@ -211,8 +211,8 @@ pub fn a_deleted_study_is_gone_and_its_tokens_are_worth_nothing(place: &Place) {
     let claim = one(&new, "w", "k");
     assert_eq!(claim.trial, old.trial);
     assert!(claim.token.fence > old.token.fence);
-    assert!(study.tell(old.token, &Outcome::Value(1.0), "t").is_err());
-    new.tell(claim.token, &Outcome::Value(2.0), "t").unwrap();
+    assert!(study.tell(old.token, &Outcome::from(1.0), "t").is_err());
+    new.tell(claim.token, &Outcome::from(2.0), "t").unwrap();
     one(&other, "w", "k");
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wimble::goal::Direction;
 
-use super::record::{direction_of, direction_word};
+use super::record::direction_of;
 use super::{Cell, Cells, Read, columns, small, whole, word};
 use crate::clock::Timestamp;
 use crate::counts::Counts;
@@ -26,7 +26,7 @@ columns! {
     /// The columns of a head; the first [`FIXED`] never change.
     Column of it: Entry;
     Id "id" = it.id;
-    Direction "direction" = direction_word(it.direction);
+    Direction "direction" = it.direction.word();
     Retries "retries" = it.head.retries;
     Lease "lease" = Timestamp(0).after(it.head.lease);
     Budget "budget" = it.head.budget;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use wimble::goal::Direction;
 use wimble::seed::Seed;
 
-use super::{Cell, Cells, Read, columns, json, small, whole, word};
+use super::{Cell, Cells, Read, columns, json, small, text, whole, word};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::settings::{EngineSpan, Record, Settings, check_format};
@@ -15,6 +15,8 @@ struct Parts<'t> {
     record: &'t Record,
     space: String,
     method: String,
+    /// A goal that is more than a direction.
+    goal: Option<String>,
 }
 
 columns! {
@@ -24,24 +26,29 @@ columns! {
     Format "format" = it.record.format;
     Engine "engine" = it.record.engine.as_str();
     Space "space" = it.space;
-    Direction "direction" = direction_word(it.record.settings.direction);
+    Direction "direction" = it.record.settings.goal.first_direction().word();
     Method "method" = it.method;
     BatchSize "batch_size" = it.record.settings.batch_size as u64;
     Seed "seed" = it.record.settings.seed.0.to_string();
     Budget "budget" = it.record.settings.budget;
     Retries "retries" = it.record.settings.retries;
     Lease "lease" = Timestamp(0).after(it.record.settings.lease);
+    Goal "goal" = it.goal;
 }
 
 /// The cells of a record, in the order of [`Column`].
 pub(in crate::store) fn write(record: &Record) -> Result<Vec<Cell<'_>>> {
-    let Settings { name, space, method, .. } = &record.settings;
+    let Settings { name, space, method, goal, .. } = &record.settings;
     let corrupt = |what| move |error| Error::corrupt(name, what, error);
     Ok(cells(Parts {
         record,
         space: serde_json::to_string(space).map_err(corrupt("space"))?,
         // With every setting, so that it stays what it is when defaults change.
         method: serde_json::to_string(method).map_err(corrupt("method"))?,
+        goal: match goal.as_direction() {
+            Some(_) => None,
+            None => Some(serde_json::to_string(goal).map_err(corrupt("goal"))?),
+        },
     }))
 }
 
@@ -64,7 +71,10 @@ fn settings_of(row: &impl Cells) -> Read<Settings> {
     Ok(Settings {
         name: word(row, Column::Name)?.to_owned(),
         space: json(row, Column::Space)?,
-        direction: direction_of(word(row, Column::Direction)?)?,
+        goal: match text(row, Column::Goal)? {
+            Some(_) => json(row, Column::Goal)?,
+            None => direction_of(word(row, Column::Direction)?)?.into(),
+        },
         method: json(row, Column::Method)?,
         batch_size: small(row, Column::BatchSize)?,
         seed: Seed(word(row, Column::Seed)?.parse()?),
@@ -84,16 +94,9 @@ pub(in crate::store) fn engine(study: &str, row: &impl Cells) -> Result<EngineSp
     read().map_err(|error| Error::corrupt(study, "list of engines", error))
 }
 
-pub(super) fn direction_word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Minimise => "minimise",
-        Direction::Maximise => "maximise",
-    }
-}
-
 pub(super) fn direction_of(word: &str) -> Read<Direction> {
     [Direction::Minimise, Direction::Maximise]
         .into_iter()
-        .find(|direction| direction_word(*direction) == word)
+        .find(|direction| direction.word() == word)
         .ok_or_else(|| format!("the direction `{word}` is unknown").into())
 }

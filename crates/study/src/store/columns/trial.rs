@@ -4,15 +4,15 @@
 //! outcome before it is finished.
 
 use wimble::goal::Direction;
+use wimble::outcome::{Failure, Outcome};
 
 use super::{
     Cell, Cells, Columns as _, Read, columns, json, meant, real, small, text, time, whole, word,
 };
 use crate::attributes::Attributes;
 use crate::error::{Error, Result};
-use crate::settings::minimised;
 use crate::store::{OutcomeKind, Stage, Tell};
-use crate::trial::{Ended, Failure, Finish, Lease, Origin, Outcome, State, Trial};
+use crate::trial::{Ended, Finish, Lease, Origin, State, Trial};
 
 /// What the cells of a trial are made of.
 struct Parts<'t> {
@@ -30,6 +30,8 @@ struct Parts<'t> {
 struct Told<'t> {
     outcome: Option<OutcomeKind>,
     value: Option<f64>,
+    /// A measurement that is more than a number.
+    measurement: Option<String>,
     failure: Option<&'t Failure>,
     attributes: Option<String>,
     key: Option<&'t str>,
@@ -53,23 +55,28 @@ columns! {
     Due "due" = it.lease.map(|lease| lease.due);
     Outcome "outcome" = it.told.outcome.map(OutcomeKind::word);
     Value "value" = it.told.value;
-    Score "score" = it.told.value.map(|value| minimised(it.direction, value));
+    Score "score" = it.told.value.map(|value| it.direction.turn(value));
     Message "message" = it.told.failure.map(|failure| failure.reason.as_str());
     Output "output" = it.told.failure.map(|failure| failure.output.as_str());
     Finished "finished" = it.finish.map(|finish| finish.at);
     TellKey "tell_key" = it.told.key;
     Attributes "attributes" = it.told.attributes;
+    Measurement "measurement" = it.told.measurement;
 }
 
 impl<'t> Told<'t> {
     fn new(outcome: &'t Outcome, attributes: &Attributes, key: Option<&'t str>) -> Self {
         let failure = match outcome {
             Outcome::Failed(failure) => Some(failure),
-            Outcome::Value(_) | Outcome::Infeasible => None,
+            Outcome::Measured(_) | Outcome::Infeasible => None,
         };
         Self {
             outcome: Some(OutcomeKind::of(outcome)),
             value: outcome.value(),
+            measurement: outcome
+                .measurement()
+                .filter(|measurement| measurement.as_number().is_none())
+                .map(|measurement| serde_json::json!(measurement).to_string()),
             failure,
             attributes: attributes.to_json(),
             key,
@@ -98,13 +105,14 @@ pub(in crate::store) fn write<'t>(
 
 /// The columns that a tell fills with what it says, for a statement that finishes a trial without reading it. The rest
 /// (`stage`, `sequence`, `score`, `finished`) follows from the row and the clock.
-pub(in crate::store) const TOLD: [Column; 6] = [
+pub(in crate::store) const TOLD: [Column; 7] = [
     Column::Outcome,
     Column::Value,
     Column::Message,
     Column::Output,
     Column::Attributes,
     Column::TellKey,
+    Column::Measurement,
 ];
 
 /// Their cells, in the order of [`TOLD`].
@@ -117,6 +125,7 @@ pub(in crate::store) fn told<'t>(tell: &Tell<'t>) -> [Cell<'t>; TOLD.len()] {
         told.failure.map(|failure| failure.output.as_str()).into(),
         told.attributes.into(),
         told.key.into(),
+        told.measurement.into(),
     ]
 }
 
@@ -167,7 +176,10 @@ fn lease_of(row: &impl Cells) -> Read<Lease> {
 fn outcome_of(row: &impl Cells) -> Read<Outcome> {
     let kind = word(row, Column::Outcome)?;
     Ok(match meant(Column::Outcome, kind, &OutcomeKind::ALL, OutcomeKind::word)? {
-        OutcomeKind::Value => Outcome::Value(real(row, Column::Value)?),
+        OutcomeKind::Value => match text(row, Column::Measurement)? {
+            Some(_) => Outcome::Measured(json(row, Column::Measurement)?),
+            None => real(row, Column::Value)?.into(),
+        },
         OutcomeKind::Failed => Outcome::Failed(Failure {
             reason: word(row, Column::Message)?.to_owned(),
             output: word(row, Column::Output)?.to_owned(),
@@ -181,6 +193,7 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::trial::Token;
+    use wimble::outcome::Measured;
 
     impl Cells for Vec<Cell<'_>> {
         fn integer(&self, place: usize) -> Read<Option<i64>> {
@@ -226,7 +239,8 @@ mod tests {
             State::Queued(Some(Ended::RanOut)),
             State::Queued(Some(Ended::Released)),
             State::Running(lease.clone()),
-            finish(Outcome::Value(-0.5), Some("t")),
+            finish(Outcome::from(-0.5), Some("t")),
+            finish(Measured { value: 0.25, deviation: Some(0.5) }.into(), Some("t")),
             finish(Outcome::Failed(failure), None),
             finish(Outcome::Infeasible, Some("t")),
         ];

@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -90,6 +90,9 @@ const STEPS: [&str; 3] = [
         PRIMARY KEY (study, first_trial)
     );
     INSERT INTO engines SELECT id, 0, engine FROM studies WHERE issued > 0;",
+    // A goal that is more than a direction, and measurements that are more than a number, as JSON.
+    "ALTER TABLE studies ADD COLUMN goal TEXT;
+    ALTER TABLE trials ADD COLUMN measurement TEXT;",
 ];
 
 /// The last version known.

@@ -79,7 +79,7 @@ const PEEK: &str = "\
 
 /// What a tell says stands in the parameters from `$5`, in the order of [`TOLD`]: its kind and its value come first.
 static TELL: LazyLock<String> = LazyLock::new(|| {
-    let kinds = ["$5::text", "$6::float8", "$7", "$8", "$9", "$10"];
+    let kinds = ["$5::text", "$6::float8", "$7", "$8", "$9", "$10", "$11"];
     let told: Vec<String> = TOLD
         .iter()
         .zip(kinds)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wimble::outcome::Outcome;
 use wimble::prelude::*;
 
 use super::Sqlite;
@@ -11,7 +12,6 @@ use crate::settings::{ENGINE, Record, Settings};
 use crate::store::memory::Memory;
 use crate::store::{Ask, Proposal, Reply, Store, Tell};
 use crate::study::Study;
-use crate::trial::Outcome;
 use crate::{Follower, SystemClock};
 
 /// Trials that one ask adds while a store is filled.
@@ -43,7 +43,7 @@ fn fill_sqlite(store: &Sqlite, settings: &Settings, trials: usize) {
             let ask = Ask { worker: "filler", key: &key, wanted: CHUNK };
             let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
             for claim in claims {
-                let outcome = &Outcome::Value(claim.trial as f64);
+                let outcome = &Outcome::from(claim.trial as f64);
                 let attributes = &Attributes::default();
                 rules.tell(&Tell { token: claim.token, outcome, attributes, key: "t" })?;
             }
@@ -61,7 +61,7 @@ fn fill_memory(store: &Memory, settings: &Settings, trials: usize) {
         let reply = store.ask(&settings.name, &ask, Some(&proposal)).unwrap();
         let Reply::Claims(claims) = reply else { unreachable!() };
         for claim in claims {
-            let outcome = Outcome::Value(claim.trial as f64);
+            let outcome = Outcome::from(claim.trial as f64);
             store.tell(&settings.name, claim.token, &outcome, "t").unwrap();
         }
     }
@@ -75,7 +75,7 @@ fn steady(study: &Study) -> (Duration, Duration) {
         let claim = study.ask("w", &format!("k{i}"), 1).unwrap().remove(0);
         asks.push(start.elapsed());
         let start = Instant::now();
-        study.tell(claim.token, &Outcome::Value(f64::from(i)), "t").unwrap();
+        study.tell(claim.token, &Outcome::from(f64::from(i)), "t").unwrap();
         tells.push(start.elapsed());
     }
     let median = |times: &mut Vec<Duration>| {

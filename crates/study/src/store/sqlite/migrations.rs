@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -114,6 +114,11 @@ const STEPS: [&str; 4] = [
     ) STRICT, WITHOUT ROWID;
     INSERT INTO engines SELECT id, 0, engine FROM studies WHERE issued > 0;
 ",
+    // A goal that is more than a direction, and measurements that are more than a number, as JSON.
+    "
+    ALTER TABLE studies ADD COLUMN goal TEXT;
+    ALTER TABLE trials ADD COLUMN measurement TEXT;
+",
 ];
 
 /// Brings the file to the latest version. Several processes may try at once.
@@ -191,7 +196,7 @@ mod tests {
         apply(&first, 0, 1, Timestamp(0)).unwrap();
         let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
         let settings =
-            Settings::new("old", space, "random".parse().unwrap()).direction(Direction::Maximise);
+            Settings::new("old", space, "random".parse().unwrap()).goal(Direction::Maximise);
         rows::add(&first, "file", &Record::new(settings), Timestamp(0)).unwrap();
         first
             .execute_batch(
