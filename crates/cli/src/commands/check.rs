@@ -72,10 +72,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let direction = match settings.direction {
-        Direction::Minimise => "low values are good",
-        Direction::Maximise => "high values are good",
+        Direction::Minimise => "lower values are better",
+        Direction::Maximise => "higher values are better",
     };
-    writeln!(out, "{} is in order. Nothing was run.\n", arguments.file.display())?;
+    writeln!(out, "{} is valid. Nothing was run.\n", arguments.file.display())?;
     writeln!(out, "study      {}: {direction}", file.name)?;
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
@@ -90,7 +90,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 StartIn::StudyFile => home.display().to_string(),
                 StartIn::Trial => "the folder of the trial".to_owned(),
             };
-            writeln!(out, "           started in {place}, as these arguments: there is no shell")?;
+            writeln!(
+                out,
+                "           started in {place}, with exactly these arguments (no shell)"
+            )?;
             for (name, template) in &evaluation.environment {
                 let shown: Vec<&str> = template.placeholders().collect();
                 writeln!(
@@ -108,11 +111,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             });
             writeln!(
                 out,
-                "           {timeout}; run again {} times if it fails",
+                "           {timeout}; up to {} retries if it fails",
                 evaluation.retries
             )?;
         }
-        _ => writeln!(out, "command    none: for `wimble ask` and `wimble tell` only")?,
+        _ => writeln!(out, "command    none: evaluate trials with `wimble ask` and `wimble tell`")?,
     }
     for note in notes {
         writeln!(out, "note       {note}")?;
@@ -129,9 +132,9 @@ fn sample(settings: &Settings) -> Configuration {
 
 fn budget(file: &StudyFile, settings: &Settings) -> String {
     let trials = match (file.trials, file.time) {
-        (None, Some(time)) => format!("as many trials as begin within {}", duration::show(time)),
+        (None, Some(time)) => format!("as many trials as start within {}", duration::show(time)),
         (_, Some(time)) => {
-            format!("{} trials, none begun after {}", settings.budget, duration::show(time))
+            format!("{} trials, none started after {}", settings.budget, duration::show(time))
         }
         _ => format!("{} trials", settings.budget),
     };
@@ -145,7 +148,7 @@ fn method(settings: &Settings) -> String {
         .map_or("", |name| name.description);
     let first = match settings.method.initial() {
         0 => String::new(),
-        initial => format!("; the first {initial} trials cover the space"),
+        initial => format!("; the first {initial} trials are random"),
     };
     format!("{}\n           {words}{first}", settings.method)
 }
@@ -170,7 +173,7 @@ fn guarantee(method: &Spec) -> &'static str {
     }
 }
 
-/// What a user may want to know before running it.
+/// What may surprise a user who runs the file.
 fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
     let Some(evaluation) = &file.evaluation else { return Vec::new() };
     let mut notes = Vec::new();
@@ -191,7 +194,7 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
                 .any(|used| used == name)
         {
             notes.push(format!(
-                "`{name}` is in no argument; the command finds it in {} or in the file WIMBLE_PARAMS_FILE",
+                "`{name}` is not among the arguments; the command can read it from the variable {}, or from the file that WIMBLE_PARAMS_FILE names",
                 variable(name)
             ));
         }
