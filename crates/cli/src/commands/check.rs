@@ -109,11 +109,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             let timeout = evaluation.timeout.map_or("no timeout".to_owned(), |time| {
                 format!("a timeout of {}", duration::show(time))
             });
-            writeln!(
-                out,
-                "           {timeout}; up to {} retries if it fails",
-                evaluation.retries
-            )?;
+            let retries = match evaluation.retries {
+                0 => "no retry".to_owned(),
+                1 => "one retry".to_owned(),
+                many => format!("up to {many} retries"),
+            };
+            writeln!(out, "           {timeout}; {retries} if it fails")?;
         }
         _ => writeln!(out, "command    none: evaluate trials with `wimble ask` and `wimble tell`")?,
     }
