@@ -5,7 +5,7 @@
 //! paper::summarise, paper::draw, compare::report ──▶ tables, pages and figures
 //! ```
 //!
-//! The paper's figures and the comparison with other tools are two sets of settings over one runner ([`run`]). Each stage
+//! The paper's figures and the comparison with other tools are two sets of settings over one runner ([`run()`]). Each stage
 //! reads files and writes files, so that any of them can be done again alone. A run that was stopped goes on where it was;
 //! the same seed gives the same records on any number of threads, except where a time limit ends a trial.
 
