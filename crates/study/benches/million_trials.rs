@@ -5,7 +5,7 @@
 //! cargo bench --package wimble-study --bench million_trials [-- TRIALS]
 //! ```
 //!
-//! Methods that train on all evidence, such as `bore`, are timed by `wimble compare latency`.
+//! Methods that train on all evidence, such as `bore`, are timed by `wimble-lab compare latency`.
 //!
 //! SQLite in a temporary folder; also PostgreSQL where `WIMBLE_TEST_POSTGRES` names a server. Each is filled once, and the
 //! methods take turns on the same trials, so that a study has a few hundred more under the last. Medians of

@@ -162,7 +162,7 @@ fn minimise(store: &Arc<dyn Store>) {
 /// A model that has something to learn from.
 fn maximise(store: &Arc<dyn Store>) {
     let study = Study::open(Arc::clone(store), "maximise").unwrap();
-    assert_eq!(study.settings().direction, Direction::Maximise);
+    assert_eq!(study.settings().goal, Direction::Maximise.into());
     let best = study.best().unwrap().unwrap();
     let values = study.trials(&Filter::default()).unwrap();
     let values = values.iter().filter_map(|trial| trial.outcome()?.value());

@@ -21,8 +21,8 @@ const CHUNK: usize = 1_000;
 pub struct Arguments {
     /// The file to read
     file: PathBuf,
-    /// The study to add to: its name or its study file. One of Optuna's that does not exist is created, with the space of
-    /// its distributions
+    /// The study to add to: its name or its study file. When importing from Optuna, a study that does not exist is created
+    /// with the search space of Optuna's distributions
     #[arg(long)]
     study: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `wimble show`: all about one trial.
+//! `wimble show`: everything about one trial.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -29,7 +29,8 @@ pub struct Arguments {
     trial: u64,
     #[command(flatten)]
     which: Which,
-    /// Also what the method expects here, which reads the whole history: a value, or the probability of a good one
+    /// Also show what the method's model predicts here: a value, or the probability of a good one.
+    /// Reads the whole history
     #[arg(long)]
     model: bool,
     /// Print one JSON object
@@ -88,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         } else {
             String::new()
         };
-        writeln!(out, "\nNearest evidence{among}")?;
+        writeln!(out, "\nNearest trials{among}")?;
         for near in &neighbours {
             let what = near.value.map_or_else(|| near.state.to_owned(), short);
             writeln!(
@@ -101,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some((name, text)) =
         log.or_else(|| output(&trial).map(|text| ("output".to_owned(), text.to_owned())))
     {
-        writeln!(out, "\nThe end of its {name}")?;
+        writeln!(out, "\nEnd of {name}")?;
         let lines: Vec<&str> = text.lines().collect();
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             writeln!(out, "  {line}")?;
@@ -145,7 +146,10 @@ fn describe(trial: &Trial, engine: Option<&str>) -> String {
     let took = took
         .map(|took| format!(", after {}", duration::show(std::time::Duration::from_millis(took))));
     line("finished", row.finished.map(|time| time + &took.unwrap_or_default()));
-    line("lost", (trial.lost > 0).then(|| format!("{} times with its worker", trial.lost)));
+    line(
+        "lost",
+        (trial.lost > 0).then(|| format!("{} times, because its worker died", trial.lost)),
+    );
     text
 }
 

@@ -3,26 +3,15 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use clap::Args;
 use comfy_table::CellAlignment;
 use wimble_study::Record;
 
-use crate::storage::Storage;
+use crate::storage::Look;
 use crate::{progress, table};
 
-/// Arguments of `wimble studies`.
-#[derive(Args)]
-pub struct Arguments {
-    #[command(flatten)]
-    storage: Storage,
-    /// Print one JSON object a line
-    #[arg(long)]
-    json: bool,
-}
-
 /// Prints the studies.
-pub fn run(arguments: &Arguments) -> Result<()> {
-    let store = arguments.storage.existing()?;
+pub fn run(look: &Look) -> Result<()> {
+    let store = look.storage.existing()?;
     let mut out = std::io::stdout().lock();
     let mut rows = table::plain([
         "study", "trials", "complete", "failed", "running", "queued", "best", "method",
@@ -35,7 +24,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .best(&name, 1)?
             .pop()
             .and_then(|trial| trial.outcome().and_then(wimble_study::Outcome::value));
-        if arguments.json {
+        if look.json {
             let row = serde_json::json!({
                 "study": name, "counts": counts, "budget": settings.budget, "best": best,
                 "method": settings.method.to_string(), "goal": settings.goal,
@@ -56,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             settings.method.name().to_owned(),
         ]);
     }
-    if !arguments.json {
+    if !look.json {
         for (k, column) in rows.column_iter_mut().enumerate() {
             if (1..7).contains(&k) {
                 column.set_cell_alignment(CellAlignment::Right);

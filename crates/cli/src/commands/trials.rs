@@ -16,19 +16,19 @@ use crate::table;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Only those in this state
+    /// Show only trials in this state
     #[arg(long)]
     state: Option<StateName>,
-    /// Only those that this worker runs or finished
+    /// Show only trials that this worker runs or finished
     #[arg(long)]
     worker: Option<String>,
-    /// At most so many
+    /// Show at most this many trials
     #[arg(long)]
     limit: Option<usize>,
-    /// In this order: value is best first, time is latest first
+    /// The order: number, value (best first) or time (latest first)
     #[arg(long, default_value = "number")]
     sort: Order,
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
     /// Print one JSON object a line

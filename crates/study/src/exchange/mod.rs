@@ -73,13 +73,13 @@ impl FromStr for Format {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wimble::outcome::{Failure, Outcome};
     use crate::clock::Timestamp;
     use crate::settings::Settings;
     use crate::store::memory::Memory;
     use crate::trial::Trial;
     use crate::{Addition, Filter, ManualClock, Study};
     use std::sync::Arc;
+    use wimble::outcome::{Failure, Outcome};
     use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
     /// A study with every state of a trial; texts that look like numbers, quotes and line breaks.

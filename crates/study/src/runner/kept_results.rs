@@ -96,6 +96,7 @@ impl KeptResults {
 mod tests {
     use super::*;
     use crate::attributes::Attributes;
+    use wimble::outcome::Outcome;
 
     #[test]
     fn results_are_kept_apart_by_study_and_gone_when_forgotten() {

@@ -7,7 +7,7 @@ use wimble_study::attributes::LARGEST;
 pub fn counts_and_best_follow_every_change(place: &Place) {
     for direction in [Direction::Minimise, Direction::Maximise] {
         let name = format!("{direction:?}");
-        let settings = Settings { name, ..settings() }.direction(direction).batch_size(9);
+        let settings = Settings { name, ..settings() }.goal(direction).batch_size(9);
         let study = open(place, settings.clone().retries(0));
         let claims = study.ask("w", "k", 8).unwrap();
         let values = [3.0, -1.0, 3.0, -1.0, 0.0];

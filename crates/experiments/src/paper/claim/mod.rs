@@ -12,8 +12,9 @@ pub(crate) mod real_data;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::paper::figure::Figure;
+use crate::paper::settings::{Settings, TheoryMethod};
 use crate::record::{End, Records, Trial};
-use crate::settings::{Figure, Settings, TheoryMethod};
 use crate::summary::{interval, mean};
 
 /// A claim, what was measured, and whether it holds.

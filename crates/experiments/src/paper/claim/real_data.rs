@@ -4,7 +4,7 @@
 //! holds if it is true on all that it is about, and otherwise holds only on those named. Problems of too few trials are open.
 
 use super::{Claim, Comparison, Data, Verdict, last, signed};
-use crate::settings::{Settings, Task};
+use crate::paper::settings::{Settings, Task};
 use crate::summary::{mean, quantile};
 
 const METRIC: &str = "simple_regret";

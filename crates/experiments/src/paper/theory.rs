@@ -14,7 +14,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cpu_time::ThreadTime;
 use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
 use wimble::classifier::least_squares::{self, LeastSquares};
@@ -22,7 +21,6 @@ use wimble::gaussian_process::{Regression, regression::rkhs_norm};
 use wimble::goal::Direction;
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
-use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::{Seed, uniform};
 use wimble::session::Session;
@@ -36,9 +34,9 @@ use wimble::theory::{
 
 use crate::benchmark::gaussian;
 use crate::error::{Error, Result};
-use crate::record::Round;
-use crate::run::Sink;
-use crate::settings::{Settings, TheoryMethod, TheorySettings, TheoryWidth};
+use crate::objective;
+use crate::paper::settings::{TheoryMethod, TheorySettings, TheoryWidth};
+use crate::search::Field;
 
 /// A random classifier of the wanted norm, and its objective, on a finite set.
 struct Instance {
@@ -60,10 +58,7 @@ impl Instance {
         let space = SearchSpace::finite([Dimension::real("x", 0.0, 1.0)], configurations)?
             .allow_repeats(true);
         // As the engine sees them: coordinates lie on its grid.
-        let points = match space.candidates() {
-            Some(points) => points.clone(),
-            None => unreachable!("a finite space has candidates"),
-        };
+        let points = space.candidates().cloned().unwrap_or_else(|| Points::new(1));
         let mut rng = seed.stream("classifier", 0);
         let terms: Vec<(f64, f64)> =
             (0..theory.features).map(|_| (uniform(&mut rng), uniform(&mut rng))).collect();
@@ -88,18 +83,16 @@ impl Instance {
         Ok(Self { kernel, space, points, probability, objective, optimum })
     }
 
-    fn index_of(&self, x: &[f64]) -> usize {
-        let place = self.points.rows().position(|row| row == x);
-        place.unwrap_or_else(|| unreachable!("{x:?} is not in the finite space"))
+    fn index_of(&self, x: &[f64]) -> Result<usize> {
+        self.points.rows().position(|row| row == x).ok_or_else(|| Error::Point {
+            problem: "the theory experiment".to_owned(),
+            reason: format!("{x:?} is not in its finite space"),
+        })
     }
 
-    fn strategy(
-        &self,
-        method: TheoryMethod,
-        theory: &TheorySettings,
-        settings: &Settings,
-    ) -> Result<Box<dyn Strategy>> {
-        let TheorySettings { ridge, failure_probability, norm_bound, .. } = *theory;
+    fn strategy(&self, trial: &TheoryTrial) -> Result<Box<dyn Strategy>> {
+        let TheoryTrial { method, initial, noise_variance, theory } = *trial;
+        let TheorySettings { ridge, failure_probability, norm_bound, .. } = theory;
         let kernel = self.kernel.clone();
         let learner = LeastSquares {
             ridge,
@@ -107,7 +100,7 @@ impl Instance {
         };
         let bore = Bore {
             threshold: Threshold::Fixed { value: theory.threshold },
-            initial: settings.initial,
+            initial,
             ..Bore::new(learner, Ascent::default())
         };
         Ok(match method {
@@ -122,11 +115,11 @@ impl Instance {
             TheoryMethod::GpUcb { jitter } => Box::new(GpUcb {
                 optimism: Optimism::Assumed {
                     norm_bound: rkhs_norm(&kernel, &self.points, &self.objective, jitter)?,
-                    noise_deviation: settings.noise_variance.sqrt(),
+                    noise_deviation: noise_variance.sqrt(),
                     failure_probability,
                 },
                 regression: Regression::Fixed { kernel, noise: theory.gp_ridge },
-                initial: settings.initial,
+                initial,
                 ..GpUcb::default()
             }),
         })
@@ -161,80 +154,115 @@ impl Instance {
     }
 }
 
-/// Runs a trial.
-pub(crate) fn run(
-    method: TheoryMethod,
-    theory: &TheorySettings,
-    settings: &Settings,
-    seed: Seed,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
-    let noise_deviation = settings.noise_variance.sqrt();
-    let instance = Instance::draw(theory, noise_deviation, seed)?;
-    let strategy = instance.strategy(method, theory, settings)?;
-    let mut session = Session::new(instance.space.clone(), strategy, Direction::Minimise, seed)?;
-    let bounds = match method {
-        TheoryMethod::Bore | TheoryMethod::BorePlusPlus { width: TheoryWidth::Level } => {
-            Some(instance.bounds(theory, noise_deviation)?)
-        }
-        _ => None,
-    };
-    let mut gain = InformationGain::new(instance.kernel.clone(), theory.ridge)?;
-    let best_point = instance.points.row(instance.optimum).to_vec();
-    let (mut cumulative, mut simple, mut optimum_deviations) = (0.0, f64::INFINITY, 0.0);
-    let mut visited = BTreeSet::new();
-    for round in 1..=settings.rounds {
-        let before = ThreadTime::now();
-        let trials = session.ask(1)?;
-        let seconds = before.elapsed().as_secs_f64();
-        for trial in trials {
-            let x = session.space().encode(&trial.configuration)?;
-            let chosen = instance.index_of(&x);
-            let regret = instance.objective[chosen] - instance.objective[instance.optimum];
-            cumulative += regret;
-            simple = regret.min(simple);
-            visited.insert(chosen);
-            optimum_deviations += gain.deviation(&best_point)?;
-            gain.push(&x)?;
-            let noise = gaussian(
-                settings.noise_variance,
-                &mut seed.stream("observation noise", round as u64),
-            );
-            session.tell(trial.id, Outcome::from(instance.objective[chosen] + noise))?;
-        }
-        let mut metrics = BTreeMap::from([
-            ("average_regret".to_owned(), cumulative / round as f64),
-            ("cumulative_regret".to_owned(), cumulative),
-            ("simple_regret".to_owned(), simple),
-            ("points_visited".to_owned(), visited.len() as f64),
-        ]);
-        if let Some(bounds) = &bounds {
-            let most =
-                max_information_gain(&instance.kernel, theory.ridge, &instance.points, round)?;
-            let run = Run {
-                rounds: round,
-                information_gain: gain.total(),
-                max_information_gain: Some(most.upper),
-            };
-            for (name, bounds) in ["bound_printed", "bound_tight"].into_iter().zip(bounds) {
-                let bound = match method {
-                    TheoryMethod::Bore => bounds.bore_cumulative(&run, optimum_deviations)?,
-                    _ => bounds.bore_plus_cumulative(&run)?,
-                };
-                metrics.insert(name.to_owned(), bound.value);
+/// What the theory experiment does in a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TheoryTrial {
+    /// The method.
+    pub method: TheoryMethod,
+    /// The instance.
+    pub theory: TheorySettings,
+    /// Points that the method draws at random before its first fit.
+    pub initial: usize,
+    /// Variance of the Gaussian noise of the values told.
+    pub noise_variance: f64,
+}
+
+impl TheoryTrial {
+    /// Draws the instance of a seed, and sets the method up for it.
+    pub(crate) fn begin(&self, seed: Seed) -> Result<(Session, Assessment)> {
+        let noise_deviation = self.noise_variance.sqrt();
+        let instance = Instance::draw(&self.theory, noise_deviation, seed)?;
+        let strategy = instance.strategy(self)?;
+        let session = Session::new(instance.space.clone(), strategy, Direction::Minimise, seed)?;
+        let bounds = match self.method {
+            TheoryMethod::Bore | TheoryMethod::BorePlusPlus { width: TheoryWidth::Level } => {
+                Some(instance.bounds(&self.theory, noise_deviation)?)
             }
-        }
-        if !sink(Round { round, evaluations: round, metrics }, seconds)? {
-            break;
-        }
+            _ => None,
+        };
+        let assessment = Assessment {
+            gain: InformationGain::new(instance.kernel.clone(), self.theory.ridge)?,
+            trial: *self,
+            seed,
+            bounds,
+            instance,
+            rounds: 0,
+            cumulative: 0.0,
+            simple: f64::INFINITY,
+            optimum_deviations: 0.0,
+            visited: BTreeSet::new(),
+        };
+        Ok((session, assessment))
     }
-    Ok(())
+}
+
+/// A trial under way: its regret, and what the theorems say about it.
+pub(crate) struct Assessment {
+    trial: TheoryTrial,
+    seed: Seed,
+    instance: Instance,
+    bounds: Option<[RegretBounds; 2]>,
+    gain: InformationGain,
+    /// One point a round.
+    rounds: usize,
+    cumulative: f64,
+    simple: f64,
+    /// Σ σ_t(x*) over the rounds, for Theorem 2.
+    optimum_deviations: f64,
+    visited: BTreeSet<usize>,
+}
+
+impl Field for Assessment {
+    fn observe(&mut self, configuration: &Configuration) -> Result<f64> {
+        let Instance { space, points, objective, optimum, .. } = &self.instance;
+        let x = space.encode(configuration)?;
+        let chosen = self.instance.index_of(&x)?;
+        let regret = objective[chosen] - objective[*optimum];
+        self.rounds += 1;
+        self.cumulative += regret;
+        self.simple = regret.min(self.simple);
+        self.visited.insert(chosen);
+        self.optimum_deviations += self.gain.deviation(points.row(*optimum))?;
+        self.gain.push(&x)?;
+        let noise = objective::Noise { seed: self.seed, number: self.rounds as u64 };
+        Ok(objective[chosen] + gaussian(self.trial.noise_variance, &mut noise.stream()))
+    }
+
+    fn evaluations(&self) -> usize {
+        self.rounds
+    }
+
+    fn metrics(&mut self, _: &mut Session) -> Result<BTreeMap<String, f64>> {
+        let rounds = self.rounds;
+        let mut metrics = BTreeMap::from([
+            ("average_regret".to_owned(), self.cumulative / rounds as f64),
+            ("cumulative_regret".to_owned(), self.cumulative),
+            ("simple_regret".to_owned(), self.simple),
+            ("points_visited".to_owned(), self.visited.len() as f64),
+        ]);
+        let Some(bounds) = &self.bounds else { return Ok(metrics) };
+        let Instance { kernel, points, .. } = &self.instance;
+        let most = max_information_gain(kernel, self.trial.theory.ridge, points, rounds)?;
+        let run = Run {
+            rounds,
+            information_gain: self.gain.total(),
+            max_information_gain: Some(most.upper),
+        };
+        for (name, bounds) in ["bound_printed", "bound_tight"].into_iter().zip(bounds) {
+            let bound = match self.trial.method {
+                TheoryMethod::Bore => bounds.bore_cumulative(&run, self.optimum_deviations)?,
+                _ => bounds.bore_plus_cumulative(&run)?,
+            };
+            metrics.insert(name.to_owned(), bound.value);
+        }
+        Ok(metrics)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Figure;
+    use crate::paper::Figure;
 
     #[test]
     fn the_instance_has_the_norms_and_the_objective_of_the_paper() {

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::claim::{claims, real_data};
+use super::claim::{claims, real_data};
+use super::figure::Figure;
+use super::settings::Settings;
 use crate::mnist::{runs, surrogate};
 use crate::record::{self, End, Records};
-use crate::settings::{Figure, Settings};
-use crate::summary::Row;
+use crate::summary::{Row, short};
 
 /// The page.
 pub fn page(
@@ -33,7 +34,7 @@ pub fn page(
     let _ = write!(
         text,
         "# {}: {}\n\n![{metric} by round]({name}.svg)\n\nMean {metric} of {many}; bands are 95 % percentile \
-         bootstrap intervals of the mean. All rounds are in [summary.csv](summary.csv).\n\n",
+         bootstrap intervals of the mean. `wimble-lab paper` writes all rounds to `summary.csv`.\n\n",
         figure.title(),
         settings.title.to_lowercase()
     );
@@ -108,7 +109,7 @@ pub fn page(
         };
     let _ = write!(
         text,
-        "## How it was run\n\n```sh\nwimble paper {name} {numbers}--seed {seed}\n```\n\n\
+        "## How it was run\n\n```sh\nwimble-lab paper {name} {numbers}--seed {seed}\n```\n\n\
          {ended} trials ended, {aborted} of them at their time limit; {} begun and not ended; {} lines of records could \
          not be read. The trials took {seconds:.0} seconds by the clock, added up.\n",
         records.trials.len() - ended,
@@ -160,13 +161,4 @@ pub(crate) fn whole<'r>(
     series.sort_by_key(|row| row.round);
     let trials = series.first().map_or(0, |row| row.trials);
     series.into_iter().take_while(|row| row.trials == trials).collect()
-}
-
-/// Three digits.
-pub(crate) fn short(value: f64) -> String {
-    if value == 0.0 || (1e-2..1e4).contains(&value.abs()) {
-        format!("{value:.3}")
-    } else {
-        format!("{value:.2e}")
-    }
 }

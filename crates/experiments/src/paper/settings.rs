@@ -2,83 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use wimble::strategy::Spec;
 
 use crate::benchmark::Benchmark;
+use crate::choice::{keep, named, positive};
 use crate::data::{Folder, fcnet, lcbench};
 use crate::error::{Error, Result};
 use crate::mnist::{runs, surrogate};
 use crate::objective::Objective;
 use crate::racing::{Circuit, Race};
-
-/// A figure of the paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Figure {
-    /// Figure 1: theory assessment.
-    Theory,
-    /// Figure 2: global optimisation.
-    Global,
-    /// Figure 3: real data.
-    RealData,
-    /// Figure E.1: Rosenbrock in 3, 4 and 5 dimensions.
-    Rosenbrock,
-}
-
-impl Figure {
-    /// All that can be run.
-    pub const ALL: [Self; 4] = [Self::Theory, Self::Global, Self::RealData, Self::Rosenbrock];
-
-    /// The name in commands, folders and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Theory => "fig1",
-            Self::Global => "fig2",
-            Self::RealData => "fig3",
-            Self::Rosenbrock => "figE1",
-        }
-    }
-
-    /// As the paper calls it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Theory => "Figure 1",
-            Self::Global => "Figure 2",
-            Self::RealData => "Figure 3",
-            Self::Rosenbrock => "Figure E.1",
-        }
-    }
-
-    /// Its settings, those of the paper where it gives them.
-    pub fn settings(self) -> Result<Settings> {
-        let (file, text) = match self {
-            Self::Theory => ("fig1.toml", include_str!("../settings/fig1.toml")),
-            Self::Global => ("fig2.toml", include_str!("../settings/fig2.toml")),
-            Self::RealData => ("fig3.toml", include_str!("../settings/fig3.toml")),
-            Self::Rosenbrock => ("figE1.toml", include_str!("../settings/figE1.toml")),
-        };
-        toml::from_str(text)
-            .map_err(|error| Error::Unreadable { path: file.to_owned(), reason: error.to_string() })
-    }
-}
-
-impl fmt::Display for Figure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Figure {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let names = Self::ALL.map(Self::name);
-        let found = Self::ALL.into_iter().find(|figure| figure.name().eq_ignore_ascii_case(text));
-        found.ok_or_else(|| Error::unknown("figure", text, &names))
-    }
-}
 
 /// What is run for a figure.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -93,13 +28,13 @@ pub struct Settings {
     /// Over what it is drawn.
     #[serde(default)]
     pub axis: Axis,
-    /// Trials a method and problem.
+    /// Trials of each method on each problem.
     pub trials: usize,
-    /// Batches a trial, after the initial points.
+    /// Batches in each trial, after the initial points.
     pub rounds: usize,
-    /// Points a batch.
+    /// Points in each batch.
     pub batch_size: usize,
-    /// Uniform points before the first batch.
+    /// Random points before the first batch.
     pub initial: usize,
     /// Variance of the Gaussian noise of the values told.
     pub noise_variance: f64,
@@ -128,21 +63,21 @@ pub enum Axis {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TheorySettings {
-    /// F, the terms of the random classifier.
+    /// F: number of kernel terms of the random classifier, at least 1.
     pub features: usize,
     /// Length scale of the squared exponential kernel.
     pub length_scale: f64,
-    /// Points of the search space.
+    /// Number of points of the finite search space.
     pub points: usize,
-    /// τ.
+    /// τ: a value below it counts as good.
     pub threshold: f64,
-    /// λ of BORE and BORE++.
+    /// λ > 0: ridge of the least-squares fit of BORE and BORE++; a larger one smooths more.
     pub ridge: f64,
-    /// δ.
+    /// δ in (0, 1): probability with which the confidence bounds may fail.
     pub failure_probability: f64,
-    /// b, the norm of the classifier.
+    /// b > 0: norm to which the random classifier is scaled, and which the width of BORE++ assumes.
     pub norm_bound: f64,
-    /// λ of GP-UCB.
+    /// λ > 0: noise variance that GP-UCB assumes.
     pub gp_ridge: f64,
 }
 
@@ -170,7 +105,7 @@ pub enum TheoryMethod {
     Bore,
     /// BORE++ with kernel least squares.
     BorePlusPlus {
-        /// β.
+        /// β: width of the upper confidence bound; a larger one explores more.
         width: TheoryWidth,
     },
     /// GP-UCB under its own theory.
@@ -180,7 +115,7 @@ pub enum TheoryMethod {
     },
 }
 
-/// β of BORE++ in the theory experiment.
+/// The width β of BORE++ in the theory experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TheoryWidth {
@@ -230,19 +165,19 @@ pub enum Task {
 
 impl Subject {
     /// What is minimised; reads the data that it needs.
-    pub fn objective(&self, noise_variance: f64, data: &Folder) -> Result<Box<dyn Objective>> {
+    pub fn objective(&self, noise_variance: f64, data: &Folder) -> Result<Arc<dyn Objective>> {
         let Some(task) = self.task else {
-            return Ok(Box::new(Benchmark::new(&self.name, noise_variance)?));
+            return Ok(Arc::new(Benchmark::new(&self.name, noise_variance)?));
         };
         let Some(optimum) = self.optimum else {
             let reason = format!("{} has a task but no optimum", self.name);
             return Err(Error::Unreadable { path: "settings".to_owned(), reason });
         };
         Ok(match task {
-            Task::Fcnet(dataset) => Box::new(fcnet::Table::read(data, dataset, optimum)?),
-            Task::Lcbench(task) => Box::new(lcbench::Surrogate::read(data)?.tuning(task, optimum)?),
-            Task::Racing(circuit) => Box::new(Race::read(data, circuit, optimum)?),
-            Task::Mnist => Box::new(surrogate::Surrogate::fit(&runs::published()?, optimum)?),
+            Task::Fcnet(dataset) => Arc::new(fcnet::Table::read(data, dataset, optimum)?),
+            Task::Lcbench(task) => Arc::new(lcbench::Surrogate::read(data)?.tuning(task, optimum)?),
+            Task::Racing(circuit) => Arc::new(Race::read(data, circuit, optimum)?),
+            Task::Mnist => Arc::new(surrogate::Surrogate::fit(&runs::published()?, optimum)?),
         })
     }
 }
@@ -332,6 +267,11 @@ impl Settings {
         Ok(self)
     }
 
+    /// The problem of this name.
+    pub fn problem(&self, name: &str) -> Result<&Subject> {
+        named("problem of the figure", &self.problems, name, |subject| &subject.name)
+    }
+
     /// Rounds of a trial on a problem.
     pub fn rounds_on(&self, subject: &Subject) -> usize {
         subject.rounds.unwrap_or(self.rounds)
@@ -375,34 +315,10 @@ impl Method {
     }
 }
 
-pub(crate) fn positive(field: &'static str, value: usize) -> Result<usize> {
-    if value > 0 {
-        return Ok(value);
-    }
-    Err(Error::Invalid { field, value: value.to_string(), allowed: "at least 1" })
-}
-
-/// Leaves those of `all` that are named, in their own order.
-pub(crate) fn keep<T>(
-    what: &'static str,
-    all: &mut Vec<T>,
-    named: &[String],
-    name: impl Fn(&T) -> &str,
-) -> Result<()> {
-    if named.is_empty() {
-        return Ok(());
-    }
-    let legal: Vec<&str> = all.iter().map(&name).collect();
-    if let Some(unknown) = named.iter().find(|given| !legal.contains(&given.as_str())) {
-        return Err(Error::unknown(what, unknown, &legal));
-    }
-    all.retain(|item| named.iter().any(|given| given == name(item)));
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paper::Figure;
 
     #[test]
     fn every_method_of_every_figure_builds_on_every_problem() {
