@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::{Acquisition as _, SmoothAcquisition as _};
-use wimble::classifier::perceptron::{Activation, Network, Perceptron};
-use wimble::classifier::{Classifier as _, Learner as _, Target};
+use wimble::classifier::{Activation, Perceptron};
+use wimble::classifier::{Classifier as _, Learner, Target};
 use wimble::history::{History, Outcome};
 use wimble::labels::Threshold;
 use wimble::points::Points;
@@ -22,7 +22,7 @@ fn sphere(dim: usize, len: usize) -> History {
     history
 }
 
-fn fit(settings: &Perceptron, history: &History) -> Network {
+fn fit(settings: &Perceptron, history: &History) -> <Perceptron as Learner>::Classifier {
     let labels = Threshold::default().label(history).expect("there are values");
     settings.fit(&labels, None, &mut Seed(1).stream("fit", 0)).expect("training converges")
 }

@@ -8,8 +8,8 @@ use std::time::Instant;
 use serde_json::json;
 use wimble::acquisition::SmoothAcquisition as _;
 use wimble::batch::Svgd;
-use wimble::classifier::perceptron::{Network, Perceptron};
-use wimble::classifier::{Classifier as _, Learner as _, Target};
+use wimble::classifier::Perceptron;
+use wimble::classifier::{Classifier as _, Learner, Target};
 use wimble::history::{History, Outcome};
 use wimble::labels::Threshold;
 use wimble::points::Points;
@@ -74,7 +74,7 @@ fn sphere(len: usize) -> History {
     history
 }
 
-fn fit(settings: &Perceptron, history: &History) -> Network {
+fn fit(settings: &Perceptron, history: &History) -> <Perceptron as Learner>::Classifier {
     let labels = Threshold::default().label(history).expect("there are values");
     settings.fit(&labels, None, &mut Seed(1).stream("fit", 0)).expect("training converges")
 }

@@ -33,17 +33,17 @@
 pub mod acquisition;
 pub mod batch;
 pub mod classifier;
-pub mod descent;
+mod descent;
 pub mod domain;
 pub mod error;
 pub mod gaussian_process;
 pub mod history;
 pub mod kernel;
 pub mod labels;
-pub mod linalg;
+mod linalg;
 pub mod named;
 pub mod points;
-pub mod ranking;
+mod ranking;
 pub mod seed;
 pub mod session;
 pub mod space;
@@ -55,13 +55,9 @@ pub use error::{Error, Result};
 /// What a program that optimises needs: `use wimble::prelude::*`.
 pub mod prelude {
     pub use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
-    pub use crate::classifier::bayesian_logistic::BayesianLogistic;
-    pub use crate::classifier::boosting::Boosting;
-    pub use crate::classifier::ensemble::Ensemble;
-    pub use crate::classifier::forest::Forest;
-    pub use crate::classifier::least_squares::LeastSquares;
-    pub use crate::classifier::perceptron::Perceptron;
-    pub use crate::classifier::{Confidence, Target};
+    pub use crate::classifier::{
+        BayesianLogistic, Boosting, Confidence, Ensemble, Forest, LeastSquares, Perceptron, Target,
+    };
     pub use crate::history::Outcome;
     pub use crate::labels::{Threshold, Weights};
     pub use crate::seed::Seed;

@@ -1,7 +1,7 @@
 //! What the methods achieve, on functions with known minima.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use wimble::classifier::least_squares::HyperParameters;
+use wimble::classifier::HyperParameters;
 use wimble::kernel::{Kernel, Profile};
 use wimble::prelude::*;
 use wimble_problems::{Problem, problem};
