@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::Acquisition;
-use wimble::classifier::boosting::Boosting;
-use wimble::classifier::forest::Forest;
+use wimble::classifier::Boosting;
+use wimble::classifier::Forest;
 use wimble::classifier::{Confidence, Learner, Target, Uncertain};
 use wimble::labels::Threshold;
 use wimble::seed::Seed;

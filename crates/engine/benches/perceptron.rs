@@ -6,14 +6,13 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::{Acquisition as _, SmoothAcquisition as _};
-use wimble::classifier::perceptron::{Activation, Network, Perceptron};
-use wimble::classifier::{Classifier as _, Learner as _, Target};
+use wimble::classifier::{Activation, Classifier as _, Learner, Perceptron, Target};
 use wimble::history::History;
 use wimble::labels::Threshold;
 use wimble::points::Points;
 use wimble::seed::Seed;
 
-fn fit(settings: &Perceptron, history: &History) -> Network {
+fn fit(settings: &Perceptron, history: &History) -> <Perceptron as Learner>::Classifier {
     let labels = Threshold::default()
         .label(history.points(), history.objective())
         .expect("there are values");

@@ -11,8 +11,7 @@ use std::time::Instant;
 use serde_json::json;
 use wimble::acquisition::SmoothAcquisition as _;
 use wimble::batch::Svgd;
-use wimble::classifier::perceptron::{Network, Perceptron};
-use wimble::classifier::{Classifier as _, Learner as _, Target};
+use wimble::classifier::{Classifier as _, Learner, Perceptron, Target};
 use wimble::history::History;
 use wimble::labels::Threshold;
 use wimble::points::Points;
@@ -65,7 +64,7 @@ fn main() {
     println!("{timings}");
 }
 
-fn fit(settings: &Perceptron, history: &History) -> Network {
+fn fit(settings: &Perceptron, history: &History) -> <Perceptron as Learner>::Classifier {
     let labels = Threshold::default()
         .label(history.points(), history.objective())
         .expect("there are values");

@@ -3,7 +3,7 @@
 
 mod on_problem;
 
-use wimble::classifier::least_squares::HyperParameters;
+use wimble::classifier::HyperParameters;
 use wimble::kernel::{Kernel, Profile};
 use wimble::prelude::*;
 use wimble_problems::problem;

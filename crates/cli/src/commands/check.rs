@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use wimble::classifier::Confidence;
-use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
+use wimble::classifier::{HyperParameters, LeastSquares};
 use wimble::goal::{Direction, Goal};
 use wimble::labels::Threshold;
 use wimble::space::Configuration;

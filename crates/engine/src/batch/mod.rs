@@ -21,7 +21,7 @@ mod svgd;
 pub use ascent::Ascent;
 pub use candidates::Candidates;
 pub use softmax::Softmax;
-pub use stein_kernel::SteinKernel;
+use stein_kernel::SteinKernel;
 pub use stein_newton::SteinNewton;
 pub use svgd::Svgd;
 

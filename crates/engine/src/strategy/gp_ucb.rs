@@ -48,7 +48,7 @@ pub enum Optimism {
         norm_bound: f64,
         /// R: the standard deviation of Gaussian noise, or a sub-Gaussian parameter.
         noise_deviation: f64,
-        /// δ.
+        /// δ, the probability that the bound fails anywhere, strictly between 0 and 1. A smaller one widens the bound.
         failure_probability: f64,
     },
 }
@@ -113,7 +113,7 @@ impl Optimism {
 pub struct GpUcb {
     /// What is fitted to the values.
     pub regression: Regression,
-    /// β.
+    /// How far below the mean the bound lies, in deviations: β. A larger one explores more.
     pub optimism: Optimism,
     /// How the least lower bound is sought.
     pub ascent: Ascent,

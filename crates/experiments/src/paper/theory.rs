@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
-use wimble::classifier::least_squares::{self, LeastSquares};
-use wimble::gaussian_process::{Regression, regression::rkhs_norm};
+use wimble::classifier::LeastSquares;
+use wimble::gaussian_process::{Regression, rkhs_norm};
 use wimble::goal::Direction;
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
@@ -27,7 +27,7 @@ use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace};
 use wimble::strategy::{Bore, BorePlusPlus, GpUcb, Optimism, Strategy};
 use wimble::theory::{
-    Assumptions, Choice, Estimator, Form, HyperParameters, InformationGain, LabelNoise, Noise,
+    Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, LabelNoise, Noise,
     RegretBounds, Run, Setting, ThresholdRule, Width, max_information_gain, noise_lipschitz,
     normal,
 };
@@ -96,7 +96,7 @@ impl Instance {
         let kernel = self.kernel.clone();
         let learner = LeastSquares {
             ridge,
-            hyper_parameters: least_squares::HyperParameters::Fixed { kernel: kernel.clone() },
+            hyper_parameters: wimble::classifier::HyperParameters::Fixed { kernel: kernel.clone() },
         };
         let bore = Bore {
             threshold: Threshold::Fixed { value: theory.threshold },
@@ -132,7 +132,7 @@ impl Instance {
             output_scale: self.kernel.output_scale(),
             estimator: Estimator::LeastSquares,
             threshold: ThresholdRule::Fixed,
-            hyper_parameters: HyperParameters::Fixed,
+            hyper_parameters: HyperParameterRule::Fixed,
             width: Width::Level {
                 failure_probability: theory.failure_probability,
                 label_noise: LabelNoise::Paper,

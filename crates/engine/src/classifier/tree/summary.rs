@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// How an ensemble is read at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Reading {
+pub(crate) enum Summary {
     /// The mean.
     Mean,
     /// The mean and β times the standard deviation.
@@ -19,7 +19,7 @@ pub(crate) enum Reading {
     Rank(usize),
 }
 
-impl Reading {
+impl Summary {
     /// The reading for a bound over `members` members; `field` is the setting that says how many there are.
     ///
     /// One member has no spread, so that it has no bound but the width 0.
@@ -64,7 +64,7 @@ mod tests {
     }
 
     fn read(confidence: Confidence, values: &[f64]) -> f64 {
-        Reading::bound(confidence, values.len(), "trees").unwrap().of(&mut values.to_vec())
+        Summary::bound(confidence, values.len(), "trees").unwrap().of(&mut values.to_vec())
     }
 
     #[test]
@@ -82,13 +82,13 @@ mod tests {
     fn one_member_has_no_bound_and_wrong_confidences_are_refused() {
         assert_eq!(read(Confidence::Width(0.0), &[7.0]), 7.0);
         for confidence in [Confidence::Width(1.0), level(0.1)] {
-            let error = Reading::bound(confidence, 1, "forest trees").unwrap_err();
+            let error = Summary::bound(confidence, 1, "forest trees").unwrap_err();
             assert_eq!(
                 error.to_string(),
                 "forest trees is 1, but must be at least 2 for an upper bound"
             );
         }
-        assert!(Reading::bound(Confidence::Width(-1.0), 5, "trees").is_err());
-        assert!(Reading::bound(level(1.0), 5, "trees").is_err());
+        assert!(Summary::bound(Confidence::Width(-1.0), 5, "trees").is_err());
+        assert!(Summary::bound(level(1.0), 5, "trees").is_err());
     }
 }
