@@ -75,6 +75,9 @@ fn continue_all(store: &Arc<dyn Store>) {
     assert_eq!(methods.len(), 19);
     minimise(store);
     maximise(store);
+    // What followed the batch size still does, though it was stored as a number.
+    let network = store.study("method-01").unwrap().settings.method;
+    assert_eq!(network, "bore".parse().unwrap(), "{network}");
     for name in methods {
         let study = Study::open(Arc::clone(store), &name).unwrap();
         let claims = study.ask("w", "again", 1).unwrap_or_else(|error| panic!("{name}: {error}"));

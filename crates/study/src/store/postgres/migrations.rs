@@ -90,9 +90,12 @@ const STEPS: [&str; 4] = [
         PRIMARY KEY (study, first_trial)
     );
     INSERT INTO engines SELECT id, 0, engine FROM studies WHERE issued > 0;",
-    // A goal that is more than a direction, and measurements that are more than a number, as JSON.
-    "ALTER TABLE studies ADD COLUMN goal TEXT;
-    ALTER TABLE trials ADD COLUMN measurement TEXT;",
+    // A goal that is more than a direction, and measurements that are more than a number, as JSON. An interval of warm
+    // starts that was stored as its default followed the batch size; now that is said by leaving it out.
+    r#"ALTER TABLE studies ADD COLUMN goal TEXT;
+    ALTER TABLE trials ADD COLUMN measurement TEXT;
+    UPDATE studies SET method =
+        replace(method, '"start":{"warm":{"every":10}}', '"start":{"warm":{}}');"#,
 ];
 
 /// The last version known.
