@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use wimble::forecast::Forecast;
+use wimble::forecast::Forecasts;
 use wimble::history::History;
 use wimble::ledger::{Best, Ledger};
 use wimble::points::Points;
@@ -132,7 +132,7 @@ impl Follower {
         &mut self,
         strategy: &dyn Strategy,
         configurations: &[Configuration],
-    ) -> Result<Option<Vec<Forecast>>> {
+    ) -> Result<Forecasts> {
         self.ledger.predict(strategy, configurations).map_err(|source| Error::Prediction {
             study: self.study.clone(),
             source: source.into(),

@@ -9,7 +9,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use wimble::forecast::Forecast;
+use wimble::forecast::Forecasts;
 use wimble::ledger::Best;
 use wimble::outcome::Outcome;
 use wimble::space::Configuration;
@@ -197,7 +197,7 @@ impl Study {
     /// learn from.
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
-    pub fn predict(&self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
+    pub fn predict(&self, configurations: &[Configuration]) -> Result<Forecasts> {
         let mut model = self.model()?;
         let (follower, strategy) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;

@@ -58,15 +58,9 @@ impl Default for Svgd {
 const MOST_PARTICLES: usize = 8192;
 
 impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Svgd {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        let start = scatter(domain.space.dim(), batch_size, rng)?;
-        self.transport(acquisition, start, domain.pending)
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        let start = scatter(domain.space.dim(), size, rng)?;
+        self.transport(density, start, domain.pending)
     }
 
     fn check(&self) -> Result<()> {

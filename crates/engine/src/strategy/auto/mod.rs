@@ -33,7 +33,7 @@ mod target;
 use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, Opening, place};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
 use crate::goal::Goal;
@@ -95,21 +95,16 @@ impl Strategy for Auto {
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::invalid("width", self.width, "finite and not negative"));
         }
         Ok(())
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
         let initial = Initial::FirstAndUnvalued(self.initial);
-        place(evidence, batch_size, "auto", initial, |opening| {
+        place(evidence, size, "auto", initial, |opening| {
             let mut occupied = opening.occupied();
             let &mut Opening { evidence, count, ref mut rng, .. } = opening;
             if is_smooth(evidence.space) {
