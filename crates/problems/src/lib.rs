@@ -25,6 +25,7 @@ mod stream;
 
 pub mod ackley;
 pub mod affine;
+pub mod bbob;
 pub mod branin;
 pub mod camel;
 pub mod ellipsoid;
@@ -42,6 +43,7 @@ pub mod variant;
 
 pub use ackley::Ackley;
 pub use affine::Affine;
+pub use bbob::Bbob;
 pub use branin::Branin;
 pub use camel::Camel;
 pub use catalogue::{Family, MAX_DIM, Suffix, UnknownProblem, names, problem};
