@@ -9,6 +9,7 @@
 //!   nearest trials (local_model.rs): while the region is wide, half of it is a sum of functions of one coordinate each; in a
 //!   valley, coordinates turn along it (frame.rs). A batch climbs a ladder of widths
 //!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
+//!   Where a quadratic describes the best trials, a pick leaps to its minimum, and its curvature gives the coordinates (leap.rs).
 //! - Choices, levels, conditions, finite lists: one model of the best and the latest trials (mixed.rs).
 //! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
 //!
@@ -22,12 +23,18 @@
 mod cloud;
 mod feasibility;
 mod frame;
+mod jump;
+mod leap;
 mod local_model;
+mod local_step;
 mod mixed;
+mod opening;
 mod parts;
 mod picks;
+mod quadratic;
 mod region;
 mod replay;
+mod ridge;
 mod target;
 
 use serde::{Deserialize, Serialize};
@@ -39,17 +46,20 @@ use crate::history::History;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
+use leap::Leap;
 use mixed::Mixed;
 pub use parts::{Part, Parts};
-use picks::{Picker, ladder};
+use picks::{Picker, SMALL, ladder};
 use replay::Replay;
 
 /// The default method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Auto {
-    /// How many trials are drawn at random before the model is used; 10.
-    pub initial: usize,
+    /// How many trials are drawn at random before the model is used. `None`: 10, the first of them the centre, for batches; for
+    /// asks of fewer than 4 over numbers, the centre and one step along each coordinate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<usize>,
     /// The top of the ladder: deviations between the mean and the most optimistic bound of a batch; 3, the paper's β.
     pub width: f64,
     /// What the benchmarks leave out, to see what it brings: nothing, otherwise. Neither read nor written.
@@ -60,7 +70,7 @@ pub struct Auto {
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { initial: 10, width: 3.0, parts: Parts::default() }
+        Self { initial: None, width: 3.0, parts: Parts::default() }
     }
 }
 
@@ -72,8 +82,11 @@ const NOISY: f64 = 1e-3;
 /// numbers.
 const FINE: u64 = 32;
 const COARSE: u64 = 4;
-/// Main's share of a batch beside an explorer, and where main is so small that there is little left to gain.
+/// Trials drawn at random before the model is used.
+pub(super) const INITIAL: usize = 10;
+/// Main's share of a batch beside an explorer, while it gains, and where main is so small that there is little left to gain.
 const MAIN_SHARE: f64 = 0.5;
+const GAINING_SHARE: f64 = 0.75;
 const SETTLED_SHARE: f64 = 0.15;
 /// The length below which main is that small.
 const SETTLED: f64 = 1e-5;
@@ -106,21 +119,39 @@ impl Strategy for Auto {
 
         let issued = history.len() + pending.len();
         let mut rng = seed.stream("auto", issued as u64);
+        let smooth = is_smooth(space);
+        let opens = smooth && self.initial.is_none() && self.uses(Part::Opening);
+        // Few at a time, they go along the coordinates.
+        let steps = opens && batch_size < SMALL;
+        let initial = self.initial.unwrap_or(if steps { 1 } else { INITIAL });
         let random = match history.ranking().is_empty() {
             true => batch_size,
-            false => self.initial.saturating_sub(issued).min(batch_size),
+            false => initial.saturating_sub(issued).min(batch_size),
         };
         let mut batch = domain.sample(random, &mut rng)?;
-        if random == batch_size {
+        let centre = opening::centre(space);
+        if opens && issued == 0 && batch.rows().all(|x| x != centre) {
+            batch.row_mut(0).copy_from_slice(&centre);
+        }
+        while steps && random < batch_size && batch.len() < batch_size {
+            let step = opening::step(space, history, issued + batch.len(), seed);
+            let mut occupied = domain.occupied();
+            batch.rows().for_each(|x| occupied.insert(x));
+            match step.filter(|x| occupied.is_free(x)) {
+                Some(x) => batch.push(&x),
+                None => break,
+            }
+        }
+        if batch.len() == batch_size {
             return Ok(batch);
         }
         let mut ahead = pending.clone();
         ahead.extend(&batch);
         let mut occupied = domain.occupied();
         batch.rows().for_each(|x| occupied.insert(x));
-        let count = batch_size - random;
+        let count = batch_size - batch.len();
         let evidence = Evidence { pending: &ahead, ..evidence };
-        let chosen = if is_smooth(space) {
+        let chosen = if smooth {
             self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
         } else {
             let mixed = self.mixed(space, history, memory)?;
@@ -205,7 +236,11 @@ impl Auto {
         let mut first = history.len() + ahead.len();
         let main_share = match (&replay.main, &replay.explorer) {
             (Some(main), Some(_)) => {
-                let share = if main.length() < SETTLED { SETTLED_SHARE } else { MAIN_SHARE };
+                let share = match () {
+                    () if main.length() < SETTLED => SETTLED_SHARE,
+                    () if replay.is_gaining() && self.uses(Part::Share) => GAINING_SHARE,
+                    () => MAIN_SHARE,
+                };
                 // Rounded by turns, so that asks for single points serve both.
                 let turn = (first as f64 * TURNS).fract();
                 ((share * count as f64 + turn) as usize).min(count)
@@ -213,16 +248,24 @@ impl Auto {
             _ => count,
         };
         let mut chosen = Points::with_capacity(space.dim(), count);
-        let shares = [(&replay.main, main_share), (&replay.explorer, count - main_share)];
-        for (region, share) in shares {
+        let shares =
+            [(&replay.main, main_share, true), (&replay.explorer, count - main_share, false)];
+        for (region, share, is_main) in shares {
             let Some(region) = region.as_ref().filter(|_| share > 0) else { continue };
             let patch = region.patch(history, &replay.failed, self)?;
+            let leap = match is_main {
+                true => {
+                    let evidence = Evidence { pending: &ahead, ..evidence };
+                    Leap::find(evidence, &replay, &patch, (first, share), occupied, self)
+                }
+                false => None,
+            };
             let picker = Picker { patch: &patch, space, polish: self.uses(Part::Polish) };
             let widths = match self.uses(Part::Ladder) {
                 true => ladder(first, share, self.width),
                 false => vec![self.width; share],
             };
-            let picks = picker.choose(&widths, &ahead, occupied, rng)?;
+            let picks = picker.choose(&widths, leap, &ahead, occupied, rng)?;
             ahead.extend(&picks);
             chosen.extend(&picks);
             first += share;
@@ -320,7 +363,7 @@ mod tests {
     #[test]
     fn no_document_takes_out_a_part() {
         let written = serde_json::to_string(&Auto::default().without(Part::Region)).unwrap();
-        assert_eq!(written, r#"{"initial":10,"width":3.0}"#);
+        assert_eq!(written, r#"{"width":3.0}"#);
         let read = serde_json::from_str::<Auto>(r#"{"initial":10,"without":"region"}"#);
         let error = read.unwrap_err().to_string();
         assert!(

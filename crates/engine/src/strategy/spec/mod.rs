@@ -152,7 +152,7 @@ impl Spec {
     pub fn initial(&self) -> usize {
         match self {
             Self::Bore(spec) | Self::BorePlusPlus(spec, _) => spec.initial,
-            Self::Auto(settings) => settings.initial,
+            Self::Auto(settings) => settings.initial.unwrap_or(super::auto::INITIAL),
             Self::GpUcb(settings) => settings.initial,
             Self::GpEi(settings) => settings.initial,
             Self::QEi(settings) => settings.initial,
