@@ -10,7 +10,8 @@
 //!   valley, coordinates turn along it (frame.rs). A batch climbs a ladder of widths
 //!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
 //!   Where a quadratic describes the best trials, a pick leaps to its minimum, and its curvature gives the coordinates (leap.rs).
-//! - Choices, levels, conditions, finite lists: one model of the best and the latest trials (mixed.rs).
+//! - Choices, levels, finite lists: one model of the best and the latest trials (mixed.rs). Conditions make branches, with a model
+//!   each (branches.rs).
 //! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
 //!
 //! # Design
@@ -20,6 +21,7 @@
 //! Cost of an ask: that of at most 160 trials in a model, O(160³ + 160² · batch), however long history is; a process that
 //! starts anew reads history once. Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
+mod branches;
 mod cloud;
 mod feasibility;
 mod frame;
@@ -46,8 +48,8 @@ use crate::history::History;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
+use branches::Branches;
 use leap::Leap;
-use mixed::Mixed;
 pub use parts::{Part, Parts};
 use picks::{Picker, SMALL, ladder};
 use replay::Replay;
@@ -154,9 +156,9 @@ impl Strategy for Auto {
         let chosen = if smooth {
             self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
         } else {
-            let mixed = self.mixed(space, history, memory)?;
-            let chosen = mixed.choose(evidence, count, self, &mut occupied, &mut rng)?;
-            memory.keep(mixed);
+            let branches = self.branches(space, history, memory)?;
+            let chosen = branches.choose(evidence, count, self, &mut occupied, &mut rng)?;
+            memory.keep(branches);
             chosen
         };
         batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut rng)?);
@@ -183,9 +185,9 @@ impl Strategy for Auto {
             memory.keep(replay);
             by_model
         } else {
-            let mixed = self.mixed(space, history, memory)?;
-            let by_model = mixed.recommend(history, self)?;
-            memory.keep(mixed);
+            let branches = self.branches(space, history, memory)?;
+            let by_model = branches.recommend(history, self)?;
+            memory.keep(branches);
             by_model
         };
         Ok(by_model.or(lowest))
@@ -212,12 +214,17 @@ impl Auto {
         Ok(replay)
     }
 
-    /// The one model as of the end of history.
-    fn mixed(&self, space: &SearchSpace, history: &History, memory: &mut Memory) -> Result<Mixed> {
-        let kept = memory.take::<Mixed>().filter(|mixed| mixed.trials() <= history.len());
-        let mut mixed = kept.unwrap_or_else(|| Mixed::new(space));
-        mixed.advance(history, self)?;
-        Ok(mixed)
+    /// The branches as of the end of history.
+    fn branches(
+        &self,
+        space: &SearchSpace,
+        history: &History,
+        memory: &mut Memory,
+    ) -> Result<Branches> {
+        let kept = memory.take::<Branches>().filter(|kept| kept.trials() <= history.len());
+        let mut branches = kept.unwrap_or_else(|| Branches::new(space, self));
+        branches.advance(history, self)?;
+        Ok(branches)
     }
 
     /// A batch shared between the regions.

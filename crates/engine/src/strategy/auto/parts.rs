@@ -39,13 +39,15 @@ pub enum Part {
     Opening,
     /// The local step of single asks.
     LocalStep,
+    /// A model for each branch of a conditional space; without it, one for all.
+    Branches,
     /// Coordinates on a face count neither for the length nor for the metric.
     Faces,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Thresholds,
         Self::Region,
         Self::Explorer,
@@ -60,6 +62,7 @@ impl Part {
         Self::Share,
         Self::Opening,
         Self::LocalStep,
+        Self::Branches,
         Self::Faces,
     ];
 
@@ -80,6 +83,7 @@ impl Part {
             Self::Share => "share",
             Self::Opening => "opening",
             Self::LocalStep => "local-step",
+            Self::Branches => "branches",
             Self::Faces => "faces",
         }
     }
