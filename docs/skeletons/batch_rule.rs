@@ -1,32 +1,60 @@
 //! <What the rule does, in one sentence, with the equation it comes from.>
 //!
+//! Here: the best of some random points.
+//!
 //! Cost: <…>. Fails with <…>.
 
+// Inside the engine, `crate::` stands for `wimble::`.
 use serde::{Deserialize, Serialize};
-
-use super::BatchRule;
-use crate::acquisition::Acquisition; // or SmoothAcquisition, if the rule needs gradients
-use crate::domain::Domain;
-use crate::error::{Error, Result};
-use crate::points::Points;
-use crate::seed::Rng;
+use wimble::acquisition::Acquisition; // or SmoothAcquisition, if the rule needs gradients
+use wimble::batch::BatchRule;
+use wimble::domain::Domain;
+use wimble::error::{Error, Result};
+use wimble::named::Named;
+use wimble::points::Points;
+use wimble::seed::Rng;
 
 /// Settings of <the rule>.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Noun {
-    /// <What it is; where its default comes from.>
-    pub steps: usize,
+    /// <What it is; its unit or range; what a larger value does; where its default comes from.>
+    pub samples: usize,
+}
+
+impl Named for Noun {
+    const NAME: &'static str = "noun";
+    const DESCRIPTION: &'static str = "the best of random points; needs no gradients";
+}
+
+impl Default for Noun {
+    fn default() -> Self {
+        Self { samples: 100 }
+    }
 }
 
 impl<A: Acquisition + ?Sized> BatchRule<A> for Noun {
-    fn choose(&self, acquisition: &A, domain: &Domain<'_>, batch_size: usize, rng: &mut Rng) -> Result<Points> {
+    fn choose(
+        &self,
+        acquisition: &A,
+        domain: &Domain<'_>,
+        batch_size: usize,
+        rng: &mut Rng,
+    ) -> Result<Points> {
         // Points anywhere in the cube: Domain::settle makes them legal and distinct.
+        let dim = acquisition.dim();
+        let drawn = (0..self.samples.max(batch_size)).map(|_| domain.space.sample(rng));
+        let points = Points::from_rows(dim, drawn);
+        let mut values = vec![0.0; points.len()];
+        acquisition.values(&points, &mut values);
+        let mut order: Vec<usize> = (0..points.len()).collect();
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        Ok(Points::from_rows(dim, order.into_iter().take(batch_size).map(|i| points.row(i))))
     }
 
     fn check(&self) -> Result<()> {
-        if self.steps == 0 {
-            return Err(Error::invalid("noun steps", self.steps, "at least 1"));
+        if self.samples == 0 {
+            return Err(Error::invalid("noun samples", self.samples, "at least 1"));
         }
         Ok(())
     }

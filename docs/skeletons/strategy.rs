@@ -1,24 +1,55 @@
 //! <What the strategy is, in one sentence, with its reference.>
+//!
+//! Here: the corner nearest to zero first, then random points.
 
-use super::{Evidence, Memory, Strategy};
-use crate::domain::Domain;
-use crate::error::Result;
-use crate::points::Points;
-use crate::seed::Seed;
-use crate::space::SearchSpace;
+// Inside the engine, `crate::` stands for `wimble::`.
+use serde::{Deserialize, Serialize};
+use wimble::error::Result;
+use wimble::goal::Goal;
+use wimble::named::Named;
+use wimble::points::Points;
+use wimble::space::SearchSpace;
+use wimble::strategy::opening::{Initial, place};
+use wimble::strategy::{Evidence, Memory, Strategy};
 
 /// Settings of <the strategy>.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Noun {}
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Noun {
+    /// <What it is; its unit or range; what a larger value does; where its default comes from.>
+    pub initial: usize,
+}
+
+impl Named for Noun {
+    const NAME: &'static str = "noun";
+    const DESCRIPTION: &'static str = "a corner, then random search";
+}
 
 impl Strategy for Noun {
     fn name(&self) -> &'static str {
-        "noun"
+        Self::NAME
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {}
+    fn check(&self, _space: &SearchSpace, _goal: &Goal) -> Result<()> {
+        Ok(())
+    }
 
-    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, seed: Seed, memory: &mut Memory) -> Result<Points> {
-        // Draw from seed.stream("noun", history.len() + pending.len()); end with Domain::settle.
+    fn propose(
+        &self,
+        evidence: Evidence<'_>,
+        batch_size: usize,
+        _memory: &mut Memory,
+    ) -> Result<Points> {
+        // Initial trials, random stream, room and free places are seen to: choose what comes next.
+        let initial = Initial::First(self.initial);
+        place(evidence, batch_size, Self::NAME, initial, |opening| {
+            let space = opening.evidence.space;
+            let corner = usize::from(opening.first == self.initial).min(opening.count);
+            let mut points = Points::zeros(space.dim(), corner);
+            for _ in corner..opening.count {
+                points.push(&space.sample(&mut opening.rng));
+            }
+            Ok(points)
+        })
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use wimble_study::{Best, Study};
+use wimble_study::{Best, Study, Trial};
 
 use crate::row::Row;
 use crate::storage::{Storage, Which, quoted};
@@ -41,7 +41,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open(&arguments.storage.existing()?)?;
     let mut trials = study.best_trials(arguments.count as usize)?;
-    let Some(best) = trials.first().cloned().and_then(Best::of) else {
+    let Some(best) = trials.first().cloned().and_then(Trial::into_best) else {
         let counts = study.counts()?;
         bail!(
             "study `{}` has no value yet: {} running, {} queued, {} failed, {} infeasible",

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use wimble::classifier::Confidence;
-use wimble::classifier::least_squares::HyperParameters;
+use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
+use wimble::goal::Direction;
 use wimble::labels::Threshold;
-use wimble::session::Direction;
 use wimble::space::Configuration;
 use wimble::strategy::Spec;
-use wimble::strategy::spec::ClassifierSpec;
-use wimble::strategy::spec::names::METHODS;
+use wimble::strategy::spec::BorePlusPlusSpec;
 use wimble_study::runner::Evaluator;
 use wimble_study::study_file::{StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
@@ -147,10 +146,7 @@ fn budget(file: &StudyFile, settings: &Settings) -> String {
 }
 
 fn method(settings: &Settings) -> String {
-    let words = METHODS
-        .iter()
-        .find(|name| name.name == settings.method.name())
-        .map_or("", |name| name.description);
+    let words = settings.method.description();
     let first = match settings.method.initial() {
         0 => String::new(),
         initial => format!("; the first {initial} trials cover the space"),
@@ -160,18 +156,20 @@ fn method(settings: &Settings) -> String {
 
 /// Whether the settings are those of a theorem, in words.
 fn guarantee(method: &Spec) -> &'static str {
-    match method {
-        Spec::BorePlusPlus(spec, Confidence::Level { .. })
-            if matches!(spec.threshold, Threshold::Fixed { .. })
-                && matches!(
-                    &spec.classifier,
-                    ClassifierSpec::LeastSquares(learner)
-                        if matches!(learner.hyper_parameters, HyperParameters::Fixed { .. })
-                ) =>
-        {
+    let learner =
+        |spec: &BorePlusPlusSpec| spec.bore.classifier.settings::<LeastSquares>().cloned();
+    let proven = method.settings::<BorePlusPlusSpec>().is_some_and(|spec| {
+        matches!(spec.confidence, Confidence::Level { .. })
+            && matches!(spec.bore.threshold, Threshold::Fixed { .. })
+            && learner(spec).is_some_and(|learner| {
+                matches!(learner.hyper_parameters, HyperParameters::Fixed { .. })
+            })
+    });
+    match method.name() {
+        _ if proven => {
             "the regret bounds of BORE++, if the assumptions on the objective hold (guide: theory)"
         }
-        Spec::Bore(_) | Spec::BorePlusPlus(..) => {
+        "bore" | "bore++" => {
             "none: the theorems need bore++ level=… threshold=… with least-squares and fixed hyper-parameters"
         }
         _ => "none",

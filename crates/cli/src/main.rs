@@ -1,7 +1,6 @@
 //! The command `wimble`: one file a subcommand.
 
 mod ask;
-mod belief;
 mod best;
 mod check;
 mod compare;

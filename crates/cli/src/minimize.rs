@@ -8,9 +8,11 @@ use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
-use wimble::history::Outcome;
+use wimble::goal::Direction;
+use wimble::ledger::Best;
+use wimble::outcome::Outcome;
 use wimble::seed::Seed;
-use wimble::session::{Best, Direction, Session};
+use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble_problems::Problem;
 
@@ -80,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ask_seconds_by_round.push(seconds);
         if let Some(best) = session.best() {
             // The regret is of the function itself, also where observations are noisy.
-            let x = coordinates(&best.trial.configuration, problem.dim());
+            let x = coordinates(&best.configuration, problem.dim());
             regret_by_round.push(problem.evaluate(&x) - problem.minimum());
             bar.set_message(format!("{:.6}", best.value));
         }
@@ -96,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         seed: arguments.seed,
         evaluations: session.issued(),
         best_value: best.value,
-        best_point: coordinates(&best.trial.configuration, problem.dim()),
+        best_point: coordinates(&best.configuration, problem.dim()),
         simple_regret: regret_by_round.last().copied().unwrap_or(f64::INFINITY),
         regret_by_round,
         ask_seconds_by_round,
@@ -118,7 +120,7 @@ fn evaluate(session: &mut Session, problem: &dyn Problem, count: usize, seed: u6
     for trial in trials {
         let x = coordinates(&trial.configuration, problem.dim());
         let value = problem.observe(&x, seed, trial.id);
-        session.tell(trial.id, Outcome::Value(value))?;
+        session.tell(trial.id, Outcome::from(value))?;
     }
     Ok(seconds)
 }
@@ -157,11 +159,11 @@ fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> String 
     table.set_header(header);
     for best in leaders.iter().take(5) {
         let mut row = vec![
-            best.trial.id.to_string(),
+            best.trial.to_string(),
             format!("{:.6}", best.value),
             format!("{:.1e}", best.value - problem.minimum()),
         ];
-        row.extend(coordinates(&best.trial.configuration, shown).iter().map(|x| format!("{x:.4}")));
+        row.extend(coordinates(&best.configuration, shown).iter().map(|x| format!("{x:.4}")));
         table.add_row(row);
     }
     for column in table.column_iter_mut() {

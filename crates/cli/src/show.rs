@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use wimble::forecast::{Forecast, Good};
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Filter, Follower, Outcome, Stage, Study, Trial};
+use wimble_study::{Filter, Outcome, Stage, Study, Trial};
 
-use crate::belief::{self, Belief};
 use crate::progress::short;
 use crate::row::Row;
 use crate::storage::{Storage, Which};
@@ -31,7 +31,7 @@ pub struct Arguments {
     which: Which,
     #[command(flatten)]
     storage: Storage,
-    /// Also what the method believes, which reads the whole history: the probability of a good value here and, with bore++, its upper bound
+    /// Also what the method expects here, which reads the whole history: a value, or the probability of a good one
     #[arg(long)]
     model: bool,
     /// Print one JSON object
@@ -55,10 +55,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let trial = study.trial(arguments.trial)?;
     let evidence = Evidence::read(&study)?;
     let neighbours = evidence.nearest(&study, &trial)?;
-    let belief = if arguments.model {
-        let mut follower = Follower::new(study.settings().clone());
-        follower.catch_up(&**study.store())?;
-        belief::at(study.settings(), &follower, &trial.configuration)?
+    let forecast = if arguments.model {
+        study.predict(std::slice::from_ref(&trial.configuration))?.and_then(|mut all| all.pop())
     } else {
         None
     };
@@ -73,14 +71,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         });
         json["output"] = output(&trial).into();
         if arguments.model {
-            json["model"] = serde_json::to_value(belief)?;
+            json["model"] = serde_json::to_value(forecast)?;
         }
         writeln!(out, "{json}")?;
         return Ok(());
     }
     write!(out, "{}", describe(&trial))?;
     if arguments.model {
-        writeln!(out, "\n{}", believed(belief.as_ref(), study.settings().method.name()))?;
+        writeln!(out, "\n{}", expected(forecast, study.settings().method.name()))?;
     }
     if !neighbours.is_empty() {
         let among = if evidence.only_the_best {
@@ -147,18 +145,26 @@ fn describe(trial: &Trial) -> String {
     text
 }
 
-fn believed(belief: Option<&Belief>, method: &str) -> String {
-    match belief {
-        None => format!("Model: {method} has no class probability, or nothing to learn from yet"),
-        Some(Belief { probability, upper_bound: None, .. }) => {
-            format!("Model: the probability of a good value here is {probability:.4}")
-        }
-        Some(Belief { probability, upper_bound: Some(bound), .. }) => {
-            format!(
-                "Model: the probability of a good value here is {probability:.4}, its upper bound {bound:.4}"
-            )
-        }
+/// What the method expects, in words.
+fn expected(forecast: Option<Forecast>, method: &str) -> String {
+    let Some(Forecast { mean, deviation, good, success }) = forecast else {
+        return format!("Model: {method} has none, or nothing to learn from yet");
+    };
+    let mut lines = Vec::new();
+    if let Some((mean, deviation)) = mean.zip(deviation) {
+        lines.push(format!("expects {} ± {}", short(mean), short(deviation)));
     }
+    if let Some(Good { threshold, probability, upper_bound }) = good {
+        let bound = upper_bound.map_or(String::new(), |bound| format!(", at most {bound:.4}"));
+        let threshold = short(threshold);
+        lines.push(format!(
+            "a value as good as {threshold} has probability {probability:.4}{bound}"
+        ));
+    }
+    if let Some(success) = success {
+        lines.push(format!("the trial succeeds with probability {success:.4}"));
+    }
+    format!("Model: {}", lines.join("; "))
 }
 
 /// The finished trials among which neighbours are looked for.

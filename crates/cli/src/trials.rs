@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wimble::session::Direction;
+use wimble::goal::Direction;
 use wimble_study::store::OutcomeKind;
 use wimble_study::{Filter, Stage, Study, Trial};
 

@@ -54,10 +54,10 @@ fn session(len: usize) -> Session {
     let mut rng = Seed(2).stream("data", 0);
     for _ in 0..len {
         let x: Vec<f64> = (0..6).map(|_| uniform(&mut rng)).collect();
-        let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
         let configuration: Configuration =
             x.iter().enumerate().map(|(i, x)| (format!("x{i}"), *x)).collect();
-        session.observe(&configuration, Outcome::Value(value)).expect("a legal observation");
+        session.observe(&configuration, Outcome::from(value)).expect("a legal observation");
     }
     session
 }
@@ -68,7 +68,7 @@ fn ask(session: &mut Session) -> f64 {
     let trials = session.ask(10).expect("a batch");
     let seconds = start.elapsed().as_secs_f64();
     for trial in trials {
-        session.tell(trial.id, Outcome::Value(trial.id as f64)).expect("an outcome");
+        session.tell(trial.id, Outcome::from(trial.id as f64)).expect("an outcome");
     }
     seconds
 }

@@ -60,7 +60,7 @@ fn session(dim: usize, len: usize) -> Session {
         let value = objective(x.iter().copied());
         let configuration: Configuration =
             x.iter().enumerate().map(|(i, x)| (format!("x{i}"), *x)).collect();
-        session.observe(&configuration, Outcome::Value(value)).expect("a legal observation");
+        session.observe(&configuration, Outcome::from(value)).expect("a legal observation");
     }
     session
 }
@@ -73,7 +73,7 @@ fn ask(session: &mut Session) -> f64 {
     for trial in trials {
         let x = session.space().encode(&trial.configuration).expect("a legal configuration");
         let value = objective(x.iter().copied());
-        session.tell(trial.id, Outcome::Value(value)).expect("an outcome");
+        session.tell(trial.id, Outcome::from(value)).expect("an outcome");
     }
     seconds
 }

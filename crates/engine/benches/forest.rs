@@ -9,8 +9,9 @@ use wimble::acquisition::Acquisition;
 use wimble::classifier::boosting::Boosting;
 use wimble::classifier::forest::Forest;
 use wimble::classifier::{Confidence, Learner, Target, Uncertain};
-use wimble::history::{History, Outcome};
+use wimble::history::History;
 use wimble::labels::Threshold;
+use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::{Rng, Seed, uniform};
 
@@ -25,8 +26,8 @@ fn history(len: usize) -> History {
     let mut history = History::new(DIM);
     for _ in 0..len {
         let x = point(&mut rng);
-        let value = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
-        history.push(&x, Outcome::Value(value)).expect("the point has the right dimension");
+        let value: f64 = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
+        history.push(&x, Outcome::from(value)).expect("the point has the right dimension");
     }
     history
 }
@@ -41,7 +42,9 @@ fn measure<L: Learner<Classifier: Uncertain>>(
     let rng = &mut Seed(0).stream("fit", 0);
     for len in [200, 2_000, 10_000] {
         let history = history(len);
-        let labels = Threshold::default().label(&history).expect("there are values");
+        let labels = Threshold::default()
+            .label(history.points(), history.objective())
+            .expect("there are values");
         criterion.bench_function(&format!("{name}_fit_n{len}_d6_{size}"), |bencher| {
             bencher.iter(|| learner.fit(black_box(&labels), None, rng));
         });

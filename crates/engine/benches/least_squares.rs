@@ -9,9 +9,10 @@ use wimble::acquisition::{Acquisition, SmoothAcquisition};
 use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
 use wimble::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
 use wimble::gaussian_process::MarginalLikelihood;
-use wimble::history::{History, Outcome};
+use wimble::history::History;
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
+use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::{Rng, Seed, uniform};
 
@@ -26,8 +27,8 @@ fn history(len: usize) -> History {
     let mut history = History::new(DIM);
     for _ in 0..len {
         let x = point(&mut rng);
-        let value = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
-        history.push(&x, Outcome::Value(value)).expect("the point has the right dimension");
+        let value: f64 = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
+        history.push(&x, Outcome::from(value)).expect("the point has the right dimension");
     }
     history
 }
@@ -40,8 +41,11 @@ fn learner() -> LeastSquares {
 
 fn fits(criterion: &mut Criterion) {
     let (learner, shorter, longer) = (learner(), history(500), history(510));
-    let shorter = Threshold::default().label(&shorter).expect("there are values");
-    let longer = Threshold::default().label(&longer).expect("there are values");
+    let shorter = Threshold::default()
+        .label(shorter.points(), shorter.objective())
+        .expect("there are values");
+    let longer =
+        Threshold::default().label(longer.points(), longer.objective()).expect("there are values");
     let rng = &mut Seed(0).stream("fit", 0);
     let previous = learner.fit(&shorter, None, rng).expect("the matrix is positive definite");
     criterion.bench_function("least_squares_refit_500_plus_10", |bencher| {
@@ -54,7 +58,9 @@ fn fits(criterion: &mut Criterion) {
 
 fn predictions(criterion: &mut Criterion) {
     let (learner, history) = (learner(), history(500));
-    let labels = Threshold::default().label(&history).expect("there are values");
+    let labels = Threshold::default()
+        .label(history.points(), history.objective())
+        .expect("there are values");
     let rng = &mut Seed(0).stream("fit", 0);
     let classifier = learner.fit(&labels, None, rng).expect("the matrix is positive definite");
     let bound = classifier
@@ -76,7 +82,9 @@ fn predictions(criterion: &mut Criterion) {
 
 fn marginal_likelihood(criterion: &mut Criterion) {
     let history = history(200);
-    let labels = Threshold::default().label(&history).expect("there are values");
+    let labels = Threshold::default()
+        .label(history.points(), history.objective())
+        .expect("there are values");
     let targets = labels.to_vec();
     let settings = MarginalLikelihood::default();
     let mut group = criterion.benchmark_group("marginal_likelihood");

@@ -68,10 +68,10 @@ fn session(method: &str, len: usize) -> Session {
     let mut rng = Seed(2).stream("data", 0);
     for _ in 0..len {
         let x: Vec<f64> = (0..6).map(|_| uniform(&mut rng)).collect();
-        let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
         let configuration: Configuration =
             x.iter().enumerate().map(|(i, x)| (format!("x{i}"), *x)).collect();
-        session.observe(&configuration, Outcome::Value(value)).expect("a legal observation");
+        session.observe(&configuration, Outcome::from(value)).expect("a legal observation");
     }
     session
 }
@@ -83,8 +83,8 @@ fn ask(session: &mut Session) -> f64 {
     let seconds = start.elapsed().as_secs_f64();
     for trial in trials {
         let x = session.space().encode(&trial.configuration).expect("a legal suggestion");
-        let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-        session.tell(trial.id, Outcome::Value(value)).expect("an outcome");
+        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+        session.tell(trial.id, Outcome::from(value)).expect("an outcome");
     }
     seconds
 }

@@ -6,8 +6,9 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::{Acquisition as _, SmoothAcquisition as _};
 use wimble::classifier::perceptron::{Activation, Network, Perceptron};
 use wimble::classifier::{Classifier as _, Learner as _, Target};
-use wimble::history::{History, Outcome};
+use wimble::history::History;
 use wimble::labels::Threshold;
+use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::{Seed, uniform};
 
@@ -16,14 +17,16 @@ fn sphere(dim: usize, len: usize) -> History {
     let mut rng = Seed(1).stream("data", 0);
     for _ in 0..len {
         let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-        let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-        history.push(&x, Outcome::Value(value)).expect("the value is finite");
+        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+        history.push(&x, Outcome::from(value)).expect("the value is finite");
     }
     history
 }
 
 fn fit(settings: &Perceptron, history: &History) -> Network {
-    let labels = Threshold::default().label(history).expect("there are values");
+    let labels = Threshold::default()
+        .label(history.points(), history.objective())
+        .expect("there are values");
     settings.fit(&labels, None, &mut Seed(1).stream("fit", 0)).expect("training converges")
 }
 

@@ -17,10 +17,12 @@ fn svgd(c: &mut Criterion) {
     let mut rng = Seed(1).stream("data", 0);
     let mut history = History::new(6);
     for x in random_points(6, 640, &mut rng).rows() {
-        let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-        history.push(x, Outcome::Value(value)).expect("a finite value");
+        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+        history.push(x, Outcome::from(value)).expect("a finite value");
     }
-    let labels = Threshold::default().label(&history).expect("there are values");
+    let labels = Threshold::default()
+        .label(history.points(), history.objective())
+        .expect("there are values");
     let network = Perceptron::default().fit(&labels, None, &mut rng).expect("training converges");
     let acquisition = network.acquisition(Target::Logit);
     let none = Points::new(6);

@@ -154,8 +154,8 @@ fn run(
     let observe = |configuration: &Configuration, evaluation: usize| {
         let x = reals(configuration);
         match plan.failing && fails(problem, &x) {
-            true => Outcome::Failed,
-            false => Outcome::Value(problem.observe(&x, seed.0, evaluation as u64)),
+            true => Outcome::failed(),
+            false => Outcome::from(problem.observe(&x, seed.0, evaluation as u64)),
         }
     };
     let mut rng = seed.stream("initial", 0);
@@ -173,11 +173,10 @@ fn run(
             }
         }
         // The true value of what a user would keep.
-        let kept =
-            session.recommend()?.map(|best| problem.evaluate(&reals(&best.trial.configuration)));
+        let kept = session.recommend()?.map(|best| problem.evaluate(&reals(&best.configuration)));
         regrets.push(kept.unwrap_or(f64::INFINITY) - problem.minimum());
     }
-    let outcomes = session.history().outcomes();
-    let failed = outcomes.iter().filter(|outcome| outcome.value().is_none()).count();
-    Ok((regrets, failed as f64 / outcomes.len() as f64))
+    let values = session.history().objective().values();
+    let failed = values.filter(Option::is_none).count();
+    Ok((regrets, failed as f64 / session.history().len() as f64))
 }

@@ -73,7 +73,7 @@ fn run(
             Some(Value::Real(x)) => *x,
             _ => unreachable!("every dimension is real and always active"),
         });
-        Outcome::Value(problem.evaluate(&x.collect::<Vec<f64>>()))
+        Outcome::from(problem.evaluate(&x.collect::<Vec<f64>>()))
     };
     for u in initial {
         let configuration = session.space().decode(u);

@@ -171,7 +171,7 @@ fn run((function, dim, instance, seed): Key, spec: &Spec, plan: &Plan) -> Result
                 let value = bbob.evaluate(&point(&trial.configuration)?);
                 let luck: f64 = StandardNormal.sample(&mut rng);
                 let observed = if plan.noise > 0.0 { value + deviation * luck } else { value };
-                session.tell(trial.id, Outcome::Value(observed))?;
+                session.tell(trial.id, observed)?;
                 gaps.push(value - bbob.minimum());
             }
         }
@@ -179,7 +179,7 @@ fn run((function, dim, instance, seed): Key, spec: &Spec, plan: &Plan) -> Result
         if plan.noise > 0.0
             && let Some(kept) = session.recommend()?
         {
-            best = bbob.evaluate(&point(&kept.trial.configuration)?) - bbob.minimum();
+            best = bbob.evaluate(&point(&kept.configuration)?) - bbob.minimum();
         }
         let reached = (0..51).filter(|t| best <= 10.0_f64.powf(2.0 - 0.2 * f64::from(*t))).count();
         record.shares.push(reached as f64 / 51.0);

@@ -4,9 +4,10 @@
 
 use std::time::Instant;
 
-use wimble::history::Outcome;
+use wimble::goal::Direction;
+use wimble::outcome::Outcome;
 use wimble::seed::Seed;
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 use wimble::space::{Dimension, SearchSpace};
 use wimble::strategy::GpEi;
 use wimble_problems::{Problem, problem};
@@ -29,7 +30,7 @@ fn regret(problem: &dyn Problem, seed: u64) -> Result<f64, wimble::Error> {
                 .collect();
             let value = problem.evaluate(&x);
             best = best.min(value);
-            session.tell(trial.id, Outcome::Value(value))?;
+            session.tell(trial.id, Outcome::from(value))?;
         }
     }
     Ok(best - problem.minimum())

@@ -28,7 +28,7 @@ const NEAR_DRAWS: usize = 24;
 /// certain to be free; the rest are for spaces whose real dimensions are rarely active.
 const GLOBAL_DRAWS: usize = 100_000;
 
-impl Domain<'_> {
+impl<'a> Domain<'a> {
     /// Refuses a batch for which too few configurations are left.
     pub fn check_room(&self, batch_size: usize) -> Result<()> {
         if self.space.repeats() {
@@ -43,7 +43,7 @@ impl Domain<'_> {
     }
 
     /// The configurations that may not be suggested again.
-    pub fn occupied(&self) -> Occupied<'_> {
+    pub fn occupied(&self) -> Occupied<'a> {
         let mut occupied =
             Occupied { told: self.taken, others: Taken::default(), repeats: self.space.repeats() };
         for x in self.pending.rows() {

@@ -57,6 +57,28 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// A measurement told for a trial is not one of the goal.
+    #[error("trial {trial} was told a measurement that does not fit the goal: {reason}")]
+    Measurement {
+        /// The trial.
+        trial: u64,
+        /// What does not fit.
+        reason: String,
+    },
+    /// A method cannot work towards a goal.
+    #[error(
+        "`{method}` cannot work towards a goal of {goal}: {reason}; methods that can: {serving}"
+    )]
+    Unserved {
+        /// The method.
+        method: &'static str,
+        /// The goal, in words.
+        goal: String,
+        /// Why not.
+        reason: &'static str,
+        /// The methods that can.
+        serving: String,
+    },
     /// A trial was told that was never asked.
     #[error("trial {trial} was never asked: {issued} trials were issued, numbered from 0")]
     UnknownTrial {

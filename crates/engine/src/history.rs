@@ -1,103 +1,108 @@
 //! The evidence D_t: what was tried and what came of it, append only.
 //!
-//! Points are legal encoded points of the search space; values are minimised. A trial without a value is
-//! remembered as what it was, never as a number.
+//! Points are legal encoded points of the search space. Values are turned so that low is good (see [`crate::goal`]), and
+//! lie in columns: one for each objective and each constraint. A trial without a measurement is remembered as what it
+//! was, never as a number.
 //!
-//! Memory: d + 2 numbers a trial for the record, one more for its rank, and two for its fingerprint.
+//! Memory: d numbers a trial for the point, two for each column, two for its fingerprint, and a byte for how it ended.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, Result};
+use crate::column::Column;
+use crate::error::Result;
+use crate::goal::Goal;
+use crate::outcome::{Measured, Measurement, Outcome};
 use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::space::{Fingerprint, Taken};
 
-/// What came of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// The objective's value.
-    Value(f64),
-    /// The trial broke: no value.
+/// How a trial ended; its values are in the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// With a measurement.
+    Measured,
+    /// Without a value.
     Failed,
-    /// The configuration cannot be evaluated: no value, and none to be had by trying again.
+    /// Without a value, since the configuration cannot be evaluated.
     Infeasible,
 }
-
-impl Outcome {
-    /// The value, if there is one.
-    pub fn value(self) -> Option<f64> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Failed | Self::Infeasible => None,
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(value) => write!(f, "{value}"),
-            Self::Failed => f.write_str("failed"),
-            Self::Infeasible => f.write_str("infeasible"),
-        }
-    }
-}
-
-/// How many of the best trials are kept at hand.
-const LEADERS: usize = 10;
 
 /// All finished trials, in the order in which they were told.
 #[derive(Debug, Clone)]
 pub struct History {
+    goal: Goal,
     points: Points,
-    outcomes: Vec<Outcome>,
-    ranking: Ranking,
+    ends: Vec<End>,
+    objectives: Vec<Column>,
+    constraints: Vec<Column>,
+    /// Of measurements at less than the whole fidelity; NaN for a whole one. Empty until there is one.
+    fidelities: Vec<f64>,
     taken: Taken,
-    leaders: Vec<usize>,
 }
 
 impl History {
-    /// No evidence yet, about points of `dim` coordinates.
+    /// No evidence yet, about points of `dim` coordinates and one objective.
     pub fn new(dim: usize) -> Self {
+        Self::of(dim, Goal::default())
+    }
+
+    /// No evidence yet, about points of `dim` coordinates and this goal.
+    pub fn of(dim: usize, goal: Goal) -> Self {
         Self {
             points: Points::new(dim),
-            outcomes: Vec::new(),
-            ranking: Ranking::default(),
+            ends: Vec::new(),
+            objectives: vec![Column::default(); goal.objectives().len()],
+            constraints: vec![Column::default(); goal.constraints().len()],
+            fidelities: Vec::new(),
             taken: Taken::default(),
-            leaders: Vec::new(),
+            goal,
         }
     }
 
-    /// Appends a finished trial at a legal encoded point. A value that is not finite is refused.
-    pub fn push(&mut self, x: &[f64], outcome: Outcome) -> Result<()> {
-        if let Outcome::Value(value) = outcome {
-            if !value.is_finite() {
-                return Err(Error::NonFinite { trial: self.len() as u64, value });
+    /// Appends a finished trial at a legal encoded point, its values turned so that low is good. A measurement that is
+    /// not one of the goal, or not finite, is refused.
+    pub fn push(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<()> {
+        let outcome = outcome.into();
+        let (mut fidelity, place) = (None, self.len());
+        let end = match &outcome {
+            Outcome::Measured(measurement) => {
+                self.goal.check(place as u64, measurement)?;
+                fidelity = measurement.fidelity;
+                let columns = self.objectives.iter_mut().chain(&mut self.constraints);
+                let all = measurement.objectives.iter().chain(&measurement.constraints);
+                columns.zip(all).for_each(|(column, m)| column.push(Some(m.value), m.deviation));
+                End::Measured
             }
-            self.ranking.insert(value);
-            let ahead =
-                |&other: &usize| self.outcomes[other].value().is_some_and(|other| other <= value);
-            let place = self.leaders.partition_point(ahead);
-            self.leaders.insert(place, self.len());
-            self.leaders.truncate(LEADERS);
+            Outcome::Failed(_) => End::Failed,
+            Outcome::Infeasible => End::Infeasible,
+        };
+        if end != End::Measured {
+            let columns = self.objectives.iter_mut().chain(&mut self.constraints);
+            columns.for_each(|column| column.push(None, None));
+        }
+        if fidelity.is_some() && self.fidelities.is_empty() {
+            self.fidelities.resize(place, f64::NAN);
+        }
+        if fidelity.is_some() || !self.fidelities.is_empty() {
+            self.fidelities.push(fidelity.unwrap_or(f64::NAN));
         }
         self.points.push(x);
-        self.outcomes.push(outcome);
+        self.ends.push(end);
         self.taken.insert(Fingerprint::of(x));
         Ok(())
     }
 
     /// How many trials are finished, with or without a value.
     pub fn len(&self) -> usize {
-        self.outcomes.len()
+        self.ends.len()
     }
 
     /// Whether no trial is finished.
     pub fn is_empty(&self) -> bool {
-        self.outcomes.is_empty()
+        self.ends.is_empty()
+    }
+
+    /// The goal that measurements are about.
+    pub fn goal(&self) -> &Goal {
+        &self.goal
     }
 
     /// The points tried.
@@ -105,67 +110,106 @@ impl History {
         &self.points
     }
 
-    /// What came of each.
-    pub fn outcomes(&self) -> &[Outcome] {
-        &self.outcomes
+    /// How each trial ended.
+    pub fn ends(&self) -> &[End] {
+        &self.ends
     }
 
-    /// The values in order.
+    /// The first objective, the only one of a goal that is single.
+    pub fn objective(&self) -> &Column {
+        &self.objectives[0]
+    }
+
+    /// The objectives, in the order of the goal.
+    pub fn objectives(&self) -> &[Column] {
+        &self.objectives
+    }
+
+    /// The measured quantities that have limits, in the order of the goal.
+    pub fn constraints(&self) -> &[Column] {
+        &self.constraints
+    }
+
+    /// What came of the `i`-th trial, on the scale on which low is good. Reasons of failures are not kept here.
+    pub fn outcome(&self, i: usize) -> Outcome {
+        let measured = |column: &Column| {
+            let deviation = column.deviation(i);
+            column.value(i).map(|value| Measured { value, deviation })
+        };
+        match self.ends[i] {
+            End::Measured => Outcome::Measured(Measurement {
+                objectives: self.objectives.iter().filter_map(measured).collect(),
+                constraints: self.constraints.iter().filter_map(measured).collect(),
+                fidelity: self.fidelities.get(i).copied().filter(|fidelity| !fidelity.is_nan()),
+            }),
+            End::Failed => Outcome::failed(),
+            End::Infeasible => Outcome::Infeasible,
+        }
+    }
+
+    /// The values of the first objective in order.
     pub fn ranking(&self) -> &Ranking {
-        &self.ranking
+        self.objective().ranking()
     }
 
     /// The configurations tried.
     pub fn taken(&self) -> &Taken {
         &self.taken
     }
-
-    /// The indices of the trials with the lowest values, best first and equal ones in order, ten at most.
-    pub fn leaders(&self) -> &[usize] {
-        &self.leaders
-    }
-
-    /// The index of the first trial with the lowest value.
-    pub fn best(&self) -> Option<usize> {
-        self.leaders.first().copied()
-    }
-
-    /// The lowest value.
-    pub fn best_value(&self) -> Option<f64> {
-        self.best().and_then(|best| self.outcomes[best].value())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::{Bound, Objective};
 
     #[test]
     fn failures_are_no_numbers_and_values_must_be_finite() {
         let mut history = History::new(1);
-        history.push(&[0.5], Outcome::Failed).unwrap();
-        history.push(&[0.25], Outcome::Value(2.0)).unwrap();
+        history.push(&[0.5], Outcome::failed()).unwrap();
+        history.push(&[0.25], 2.0).unwrap();
         history.push(&[0.75], Outcome::Infeasible).unwrap();
-        history.push(&[0.1], Outcome::Value(2.0)).unwrap();
+        history.push(&[0.1], 2.0).unwrap();
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let error = history.push(&[0.2], Outcome::Value(value)).unwrap_err();
+            let error = history.push(&[0.2], value).unwrap_err();
             assert!(error.to_string().starts_with("trial 4 was told the value"), "{error}");
         }
         assert_eq!(history.len(), 4);
+        assert_eq!(history.objective().len(), 4);
         assert_eq!(history.ranking().len(), 2);
-        assert_eq!((history.best(), history.best_value()), (Some(1), Some(2.0)));
+        let column = history.objective();
+        assert_eq!((column.best(), column.best_value()), (Some(1), Some(2.0)));
+        assert_eq!(history.ends()[2], End::Infeasible);
         assert_eq!(history.taken().len(), 4);
     }
 
     #[test]
-    fn leaders_are_the_lowest_values_in_order() {
-        let mut history = History::new(1);
-        let values: Vec<f64> = (0..50).map(|i| f64::from((i * 17) % 23)).collect();
-        for (i, &value) in values.iter().enumerate() {
-            history.push(&[i as f64], Outcome::Value(value)).unwrap();
+    fn every_outcome_comes_back_from_the_columns() {
+        let goal = Goal::new([Objective::minimise("a"), Objective::minimise("b")])
+            .and_then(|goal| goal.limit("c", Bound::AtMost(1.0)))
+            .and_then(|goal| goal.fidelity("epochs", 1.0, 9.0))
+            .unwrap();
+        let mut history = History::of(1, goal);
+        let whole = Measurement {
+            objectives: vec![1.0.into(), Measured { value: 2.0, deviation: Some(0.1) }],
+            constraints: vec![3.0.into()],
+            fidelity: None,
+        };
+        let part = Measurement { fidelity: Some(3.0), ..whole.clone() };
+        let told = [
+            Outcome::failed(),
+            whole.clone().into(),
+            part.into(),
+            Outcome::Infeasible,
+            whole.into(),
+        ];
+        for (i, outcome) in told.iter().enumerate() {
+            history.push(&[i as f64], outcome.clone()).unwrap();
         }
-        let mut order: Vec<usize> = (0..50).collect();
-        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-        assert_eq!(history.leaders(), &order[..10]);
+        for (i, outcome) in told.iter().enumerate() {
+            assert_eq!(&history.outcome(i), outcome);
+        }
+        assert!(history.push(&[0.5], 1.0).is_err(), "one value for two objectives");
+        assert_eq!((history.len(), history.constraints()[0].len()), (5, 5));
     }
 }

@@ -12,8 +12,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::column::Column;
 use crate::error::{Error, Result};
-use crate::history::{History, Outcome};
+use crate::points::Points;
 use crate::ranking::Ranking;
 
 /// How the threshold τ between good and bad is set.
@@ -64,16 +65,28 @@ impl Threshold {
         }
     }
 
-    /// Labels that all count the same for all of `history`; `None` if there is no value to take a quantile of.
-    pub fn label(self, history: &History) -> Option<Labels<'_>> {
-        self.label_first(Weights::Uniform, history, history.len(), history.ranking())
+    /// Labels that all count the same for all `points`, whose numbers are `column`; `None` if there is no number to take
+    /// a quantile of.
+    pub fn label<'h>(self, points: &'h Points, column: &'h Column) -> Option<Labels<'h>> {
+        self.label_weighted(Weights::Uniform, points, column)
     }
 
-    /// Labels for the first `len` trials of `history`, whose values are those in `ranking`.
+    /// The same with labels that count by `weights`.
+    pub fn label_weighted<'h>(
+        self,
+        weights: Weights,
+        points: &'h Points,
+        column: &'h Column,
+    ) -> Option<Labels<'h>> {
+        self.label_first(weights, points, column, points.len(), column.ranking())
+    }
+
+    /// Labels for the first `len` points, whose numbers are those in `ranking`.
     pub fn label_first<'h>(
         self,
         weights: Weights,
-        history: &'h History,
+        points: &'h Points,
+        column: &'h Column,
         len: usize,
         ranking: &Ranking,
     ) -> Option<Labels<'h>> {
@@ -87,7 +100,7 @@ impl Threshold {
                 Some(mean).filter(|mean| *mean > 0.0 && mean.is_finite())
             }
         };
-        Some(Labels { history, len, threshold, good, mean_improvement })
+        Some(Labels { points, column, len, threshold, good, mean_improvement })
     }
 }
 
@@ -106,7 +119,8 @@ pub enum Weights {
 /// Points with labels: what a classifier is fitted to.
 #[derive(Debug, Clone, Copy)]
 pub struct Labels<'h> {
-    history: &'h History,
+    points: &'h Points,
+    column: &'h Column,
     len: usize,
     threshold: f64,
     good: usize,
@@ -126,23 +140,23 @@ impl<'h> Labels<'h> {
 
     /// Coordinates of a point.
     pub fn dim(&self) -> usize {
-        self.history.points().dim()
+        self.points.dim()
     }
 
     /// The `i`-th point.
     pub fn point(&self, i: usize) -> &'h [f64] {
         debug_assert!(i < self.len);
-        self.history.points().row(i)
+        self.points.row(i)
     }
 
     /// The points, in order.
     pub fn points(&self) -> impl Iterator<Item = &'h [f64]> + use<'h> {
-        self.history.points().rows().take(self.len)
+        self.points.rows().take(self.len)
     }
 
     /// zᵢ: whether the `i`-th value is at most τ.
     pub fn is_good(&self, i: usize) -> bool {
-        matches!(self.history.outcomes()[i], Outcome::Value(value) if value <= self.threshold)
+        self.column.value(i).is_some_and(|value| value <= self.threshold)
     }
 
     /// All labels as numbers, 1 for good and 0 for bad.
@@ -152,10 +166,8 @@ impl<'h> Labels<'h> {
 
     /// How much the `i`-th label counts: 1 on average over the good ones, and 1 for every bad one.
     pub fn weight(&self, i: usize) -> f64 {
-        match (self.mean_improvement, self.history.outcomes()[i]) {
-            (Some(mean), Outcome::Value(value)) if value <= self.threshold => {
-                (self.threshold - value) / mean
-            }
+        match (self.mean_improvement, self.column.value(i)) {
+            (Some(mean), Some(value)) if value <= self.threshold => (self.threshold - value) / mean,
             _ => 1.0,
         }
     }
@@ -174,12 +186,14 @@ impl<'h> Labels<'h> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::History;
+    use crate::outcome::Outcome;
     use proptest::prelude::*;
 
     fn history(values: &[f64]) -> History {
         let mut history = History::new(1);
         for (i, &value) in values.iter().enumerate() {
-            history.push(&[i as f64], Outcome::Value(value)).unwrap();
+            history.push(&[i as f64], Outcome::from(value)).unwrap();
         }
         history
     }
@@ -187,7 +201,7 @@ mod tests {
     #[test]
     fn a_quarter_of_eight_distinct_values_is_good() {
         let history = history(&[5.0, 1.0, 4.0, 2.0, 8.0, 7.0, 6.0, 3.0]);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         assert_eq!(labels.threshold(), 2.0);
         assert_eq!(labels.to_vec(), [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
     }
@@ -196,7 +210,7 @@ mod tests {
     fn constant_values_are_all_good_and_failures_all_bad() {
         let mut history = history(&[3.0, 3.0, 3.0]);
         history.push(&[9.0], Outcome::Infeasible).unwrap();
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         assert_eq!(labels.to_vec(), [1.0, 1.0, 1.0, 0.0]);
         assert_eq!(labels.good(), 3);
     }
@@ -204,13 +218,12 @@ mod tests {
     #[test]
     fn improvement_weighs_the_good_by_how_good_they_are() {
         let mut history = history(&[1.0, 2.0, 3.0, 9.0, 9.0, 9.0]);
-        history.push(&[9.0], Outcome::Failed).unwrap();
-        let threshold = Threshold::Quantile { fraction: 0.5 };
-        let label = |history| {
-            threshold
-                .label_first(Weights::Improvement, history, history.len(), history.ranking())
+        history.push(&[9.0], Outcome::failed()).unwrap();
+        fn label(history: &History) -> Labels<'_> {
+            Threshold::Quantile { fraction: 0.5 }
+                .label_weighted(Weights::Improvement, history.points(), history.objective())
                 .unwrap()
-        };
+        }
         let labels = label(&history);
         let weights: Vec<f64> = (0..labels.len()).map(|i| labels.weight(i)).collect();
         assert_eq!(weights, [2.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
@@ -221,9 +234,15 @@ mod tests {
     #[test]
     fn without_values_only_a_fixed_threshold_labels() {
         let mut history = History::new(1);
-        history.push(&[0.0], Outcome::Failed).unwrap();
-        assert!(Threshold::default().label(&history).is_none());
-        assert_eq!(Threshold::Fixed { value: 1.0 }.label(&history).unwrap().to_vec(), [0.0]);
+        history.push(&[0.0], Outcome::failed()).unwrap();
+        assert!(Threshold::default().label(history.points(), history.objective()).is_none());
+        assert_eq!(
+            Threshold::Fixed { value: 1.0 }
+                .label(history.points(), history.objective())
+                .unwrap()
+                .to_vec(),
+            [0.0]
+        );
     }
 
     #[test]
@@ -243,7 +262,7 @@ mod tests {
             fraction in 0.001..0.999_f64,
         ) {
             let history = history(&values);
-            let labels = Threshold::Quantile { fraction }.label(&history).unwrap();
+            let labels = Threshold::Quantile { fraction }.label(history.points(), history.objective()).unwrap();
             let mut sorted = values.clone();
             sorted.sort_by(f64::total_cmp);
             let rank = ((fraction * values.len() as f64).ceil() as usize).max(1);

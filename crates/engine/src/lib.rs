@@ -15,7 +15,7 @@
 //!         else {
 //!             unreachable!("both dimensions are always active")
 //!         };
-//!         session.tell(trial.id, Outcome::Value(x * x + (*n as f64 - 4.0).abs()))?;
+//!         session.tell(trial.id, x * x + (*n as f64 - 4.0).abs())?;
 //!     }
 //! }
 //! assert!(session.best().is_some_and(|best| best.value < 4.0));
@@ -33,14 +33,21 @@
 pub mod acquisition;
 pub mod batch;
 pub mod classifier;
+pub mod column;
 pub mod descent;
 pub mod domain;
 pub mod error;
+pub mod forecast;
 pub mod gaussian_process;
+pub mod goal;
 pub mod history;
 pub mod kernel;
 pub mod labels;
+pub mod ledger;
 pub mod linalg;
+pub mod named;
+pub mod outcome;
+pub mod pareto;
 pub mod points;
 pub mod ranking;
 pub mod seed;
@@ -61,10 +68,13 @@ pub mod prelude {
     pub use crate::classifier::least_squares::LeastSquares;
     pub use crate::classifier::perceptron::Perceptron;
     pub use crate::classifier::{Confidence, Target};
-    pub use crate::history::Outcome;
+    pub use crate::forecast::Forecast;
+    pub use crate::goal::{Bound, Constraint, Direction, Goal, Objective};
     pub use crate::labels::{Threshold, Weights};
+    pub use crate::ledger::Best;
+    pub use crate::outcome::{Failure, Measured, Measurement, Outcome};
     pub use crate::seed::Seed;
-    pub use crate::session::{Best, Direction, Session, Trial};
+    pub use crate::session::{Session, Trial};
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
     pub use crate::strategy::{
         Auto, Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Spec, Strategy, Tpe,

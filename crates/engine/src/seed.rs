@@ -19,11 +19,16 @@ impl Seed {
     /// The random stream for one purpose at one point of the run.
     pub fn stream(self, name: &str, index: u64) -> Rng {
         // FNV-1a over the name; the mixing below spreads whatever structure it leaves.
-        let name = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        });
-        Rng::seed_from_u64(mix(mix(mix(self.0) ^ name) ^ index))
+        Rng::seed_from_u64(mix(mix(mix(self.0) ^ fnv1a(name.bytes())) ^ index))
     }
+}
+
+/// The 64-bit FNV-1a hash of `bytes`: the same on every machine and in every version, unlike the standard library's
+/// hashes.
+pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// The finaliser of SplitMix64: a bijection in which every input bit reaches every output bit.

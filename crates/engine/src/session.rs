@@ -1,42 +1,20 @@
 //! Ask and tell, in memory.
 //!
-//! A session owns a search space, a strategy and all that was asked and told. It keeps no clock, and no
-//! thread outlives a call. Same seed, same strategy, and the same asks and tells in the same order give the same suggestions;
-//! so do a session that was saved and loaded in between.
-//!
-//! Values are turned once, here: a session that maximises tells its strategy the negated values.
-
-use std::collections::BTreeMap;
+//! A session owns a search space, a strategy and all that was asked and told. It keeps no clock, and no thread outlives a
+//! call. The same seed, the same strategy, and the same asks and tells in the same order give the same suggestions.
+//! Saving and reloading a session does not change them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::history::{History, Outcome};
-use crate::points::Points;
+use crate::forecast::Forecast;
+use crate::goal::{Direction, Goal};
+use crate::history::History;
+use crate::ledger::{Best, Ledger};
+use crate::outcome::Outcome;
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
-use crate::strategy::{Evidence, Memory, Strategy};
-
-/// Whether low or high values are good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// Low values are good.
-    #[default]
-    Minimise,
-    /// High values are good.
-    Maximise,
-}
-
-impl Direction {
-    /// From the user's value to the minimised one, and back.
-    fn turn(self, outcome: Outcome) -> Outcome {
-        match (self, outcome) {
-            (Self::Maximise, Outcome::Value(value)) => Outcome::Value(-value),
-            _ => outcome,
-        }
-    }
-}
+use crate::strategy::Strategy;
 
 /// One evaluation: what to try.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,53 +25,27 @@ pub struct Trial {
     pub configuration: Configuration,
 }
 
-/// A trial that has a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Best {
-    /// The trial.
-    pub trial: Trial,
-    /// Its value, as told.
-    pub value: f64,
-}
-
 /// More points than any ask can mean: a guard against a slip of the keyboard.
 const LARGEST_BATCH: usize = 100_000;
 
 /// A search in progress.
 pub struct Session {
-    space: SearchSpace,
     strategy: Box<dyn Strategy>,
-    direction: Direction,
-    seed: Seed,
-    history: History,
-    /// The trial behind each entry of history.
-    told: Vec<u64>,
-    /// The entry of history of each trial, if it was told.
-    places: Vec<Option<usize>>,
-    pending: BTreeMap<u64, Vec<f64>>,
-    memory: Memory,
+    ledger: Ledger,
 }
 
 impl Session {
-    /// A session over `space`; fails if the strategy's settings do not fit each other or the space.
+    /// A session over `space`; fails if the strategy's settings do not fit each other or the space, or if it does not
+    /// serve the goal. A [`Direction`](crate::goal::Direction) is a goal of one value.
     pub fn new(
         space: SearchSpace,
         strategy: impl Strategy + 'static,
-        direction: Direction,
+        goal: impl Into<Goal>,
         seed: Seed,
     ) -> Result<Self> {
-        strategy.check(&space)?;
-        Ok(Self {
-            history: History::new(space.dim()),
-            space,
-            strategy: Box::new(strategy),
-            direction,
-            seed,
-            told: Vec::new(),
-            places: Vec::new(),
-            pending: BTreeMap::new(),
-            memory: Memory::default(),
-        })
+        let goal = goal.into();
+        strategy.check(&space, &goal)?;
+        Ok(Self { strategy: Box::new(strategy), ledger: Ledger::new(space, goal, seed) })
     }
 
     /// `batch_size` trials to evaluate, in any order and at the same time.
@@ -107,85 +59,78 @@ impl Session {
                 format!("from 1 to {LARGEST_BATCH}"),
             ));
         }
-        let pending = Points::from_rows(self.space.dim(), self.pending.values());
-        let evidence = Evidence { space: &self.space, history: &self.history, pending: &pending };
-        let points = self.strategy.propose(evidence, batch_size, self.seed, &mut self.memory)?;
+        let points = self.ledger.propose(&*self.strategy, batch_size)?;
         let mut trials = Vec::with_capacity(batch_size);
         for x in points.rows() {
-            trials.push(Trial { id: self.issue(x.to_vec()), configuration: self.space.decode(x) });
+            let id = self.issued();
+            self.ledger.issue(id, x.to_vec());
+            trials.push(Trial { id, configuration: self.space().decode(x) });
         }
         Ok(trials)
     }
 
-    /// What came of a trial that was asked for. Nothing changes if this fails.
-    pub fn tell(&mut self, trial: u64, outcome: Outcome) -> Result<()> {
-        check_finite(trial, outcome)?;
-        let Some(x) = self.pending.get(&trial) else {
-            return Err(match self.outcome(trial) {
-                Some(outcome) => Error::AlreadyTold { trial, outcome: outcome.to_string() },
-                None => Error::UnknownTrial { trial, issued: self.issued() },
-            });
-        };
-        self.history.push(x, self.direction.turn(outcome))?;
-        self.pending.remove(&trial);
-        self.places[trial as usize] = Some(self.told.len());
-        self.told.push(trial);
-        Ok(())
+    /// What came of a trial that was asked for: a number, a [`Measurement`](crate::outcome::Measurement), or an
+    /// [`Outcome`]. Nothing changes if this fails.
+    pub fn tell(&mut self, trial: u64, outcome: impl Into<Outcome>) -> Result<()> {
+        self.ledger.tell(trial, &outcome.into())
     }
 
-    /// Evidence from elsewhere: a configuration that was never asked for, with its outcome.
-    pub fn observe(&mut self, configuration: &Configuration, outcome: Outcome) -> Result<u64> {
-        check_finite(self.issued(), outcome)?;
-        let trial = self.issue(self.space.encode(configuration)?);
-        self.tell(trial, outcome)?;
+    /// Evidence from elsewhere: a configuration that was never asked for, with its outcome; gives the number of its
+    /// trial. Nothing changes if this fails.
+    pub fn observe(
+        &mut self,
+        configuration: &Configuration,
+        outcome: impl Into<Outcome>,
+    ) -> Result<u64> {
+        let (trial, outcome) = (self.issued(), outcome.into());
+        if let Some(measurement) = outcome.measurement() {
+            self.goal().check(trial, measurement)?;
+        }
+        self.ledger.issue(trial, self.space().encode(configuration)?);
+        self.ledger.tell(trial, &outcome)?;
         Ok(trial)
     }
 
     /// Where the search takes place.
     pub fn space(&self) -> &SearchSpace {
-        &self.space
+        self.ledger.space()
     }
 
-    /// What the strategy has seen: encoded points, and minimised values.
+    /// What the search is for.
+    pub fn goal(&self) -> &Goal {
+        self.ledger.goal()
+    }
+
+    /// What the strategy has seen: encoded points, and values of which low is good.
     pub fn history(&self) -> &History {
-        &self.history
+        self.ledger.history()
     }
 
     /// The seed.
     pub fn seed(&self) -> Seed {
-        self.seed
-    }
-
-    /// Whether low or high values are good.
-    pub fn direction(&self) -> Direction {
-        self.direction
+        self.ledger.seed()
     }
 
     /// How many trials exist, told or pending.
     pub fn issued(&self) -> u64 {
-        self.places.len() as u64
+        self.ledger.issued()
     }
 
     /// The trials asked for and not yet told.
     pub fn pending(&self) -> impl Iterator<Item = Trial> + '_ {
-        let trial = |(&id, x): (&u64, &Vec<f64>)| Trial { id, configuration: self.space.decode(x) };
-        self.pending.iter().map(trial)
+        let decode = |x: &Vec<f64>| self.space().decode(x);
+        let trial = move |(&id, x)| Trial { id, configuration: decode(x) };
+        self.ledger.pending().iter().map(trial)
     }
 
-    /// What a trial was told, if it was.
+    /// What a trial was told, if it was. Reasons of failures are not kept.
     pub fn outcome(&self, trial: u64) -> Option<Outcome> {
-        let place = usize::try_from(trial)
-            .ok()
-            .and_then(|trial| self.places.get(trial).copied().flatten())?;
-        Some(self.direction.turn(self.history.outcomes()[place]))
+        self.ledger.outcome(trial)
     }
 
     /// The best trials, best first, ten at most.
     pub fn leaders(&self) -> impl Iterator<Item = Best> + '_ {
-        self.history.leaders().iter().filter_map(|&place| {
-            let value = self.direction.turn(self.history.outcomes()[place]).value()?;
-            Some(Best { trial: self.trial_at(place), value })
-        })
+        self.ledger.leaders()
     }
 
     /// The trial of the best value so far, the earliest told of equals.
@@ -198,43 +143,30 @@ impl Session {
     /// The trial to keep, with the value that it was told: the best by the strategy's model where that finds noise in the
     /// values, the one of the best value otherwise.
     pub fn recommend(&mut self) -> Result<Option<Best>> {
-        let pending = Points::new(self.space.dim());
-        let evidence = Evidence { space: &self.space, history: &self.history, pending: &pending };
-        let place = self.strategy.recommend(evidence, self.seed, &mut self.memory)?;
-        Ok(place.and_then(|place| {
-            let value = self.direction.turn(self.history.outcomes()[place]).value()?;
-            Some(Best { trial: self.trial_at(place), value })
-        }))
+        self.ledger.recommend(&*self.strategy)
     }
 
-    /// Numbers a new pending trial.
-    fn issue(&mut self, x: Vec<f64>) -> u64 {
-        let trial = self.issued();
-        self.places.push(None);
-        self.pending.insert(trial, x);
-        trial
-    }
-
-    fn trial_at(&self, place: usize) -> Trial {
-        Trial {
-            id: self.told[place],
-            configuration: self.space.decode(self.history.points().row(place)),
-        }
+    /// What the strategy expects of each configuration; `None` for a strategy without a model, and while there is nothing
+    /// to learn from.
+    pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
+        self.ledger.predict(&*self.strategy, configurations)
     }
 
     /// The session as JSON text, all but its strategy.
     pub fn save(&self) -> Result<String> {
-        let told = self.told.iter().zip(self.history.outcomes()).enumerate().map(
-            |(place, (_, &outcome))| {
-                let Trial { id, configuration } = self.trial_at(place);
-                Told { id, configuration, outcome: self.direction.turn(outcome) }
-            },
-        );
+        let told = self.ledger.told().iter().enumerate().map(|(place, &id)| Told {
+            id,
+            configuration: self.ledger.configuration_at(place),
+            outcome: self.ledger.outcome_at(place),
+        });
+        let goal = self.goal();
+        let direction = goal.as_direction();
         let saved = Saved {
             version: VERSION,
-            space: self.space.clone(),
-            direction: self.direction,
-            seed: self.seed,
+            space: self.space().clone(),
+            direction,
+            goal: direction.is_none().then(|| goal.clone()),
+            seed: self.seed(),
             told: told.collect(),
             pending: self.pending().collect(),
         };
@@ -248,38 +180,33 @@ impl Session {
             let reason = format!("its version is {}, this is for version {VERSION}", saved.version);
             return Err(corrupt(&reason));
         }
-        let mut session = Self::new(saved.space, strategy, saved.direction, saved.seed)?;
-        session.places = vec![None; saved.told.len() + saved.pending.len()];
+        let goal = match (saved.goal, saved.direction) {
+            (Some(goal), None) => goal,
+            (None, Some(direction)) => direction.into(),
+            _ => return Err(corrupt(&"it must have either a direction or a goal")),
+        };
+        let count = (saved.told.len() + saved.pending.len()) as u64;
+        let mut session = Self::new(saved.space, strategy, goal, saved.seed)?;
         for Trial { id, configuration } in saved.pending {
-            session.restore(id, &configuration)?;
+            session.restore(id, &configuration, count)?;
         }
         for Told { id, configuration, outcome } in saved.told {
-            session.restore(id, &configuration)?;
+            session.restore(id, &configuration, count)?;
             session.tell(id, outcome)?;
         }
         Ok(session)
     }
 
-    /// Makes a saved trial pending under its own number.
-    fn restore(&mut self, id: u64, configuration: &Configuration) -> Result<()> {
-        if id >= self.issued() {
-            return Err(corrupt(&format!(
-                "it has {} trials, but one is numbered {id}",
-                self.issued()
-            )));
+    /// Makes a saved trial pending under its own number, of `count` trials.
+    fn restore(&mut self, id: u64, configuration: &Configuration, count: u64) -> Result<()> {
+        if id >= count {
+            return Err(corrupt(&format!("it has {count} trials, but one is numbered {id}")));
         }
-        if self.pending.contains_key(&id) || self.outcome(id).is_some() {
+        if self.ledger.knows(id) {
             return Err(corrupt(&format!("trial {id} is there twice")));
         }
-        self.pending.insert(id, self.space.encode(configuration)?);
+        self.ledger.issue(id, self.space().encode(configuration)?);
         Ok(())
-    }
-}
-
-fn check_finite(trial: u64, outcome: Outcome) -> Result<()> {
-    match outcome {
-        Outcome::Value(value) if !value.is_finite() => Err(Error::NonFinite { trial, value }),
-        _ => Ok(()),
     }
 }
 
@@ -295,7 +222,12 @@ const VERSION: u32 = 1;
 struct Saved {
     version: u32,
     space: SearchSpace,
-    direction: Direction,
+    /// The goal, if it is one value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    direction: Option<Direction>,
+    /// The goal, if it is more than that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    goal: Option<Goal>,
     seed: Seed,
     /// In the order of telling.
     told: Vec<Told>,
@@ -332,15 +264,15 @@ mod tests {
     fn telling_twice_an_unknown_trial_or_no_number_is_refused_and_changes_nothing() {
         let mut session = session(Direction::Minimise);
         session.ask(2).unwrap();
-        session.tell(1, Outcome::Value(3.0)).unwrap();
+        session.tell(1, Outcome::from(3.0)).unwrap();
         let told =
             |session: &mut Session, trial, outcome| session.tell(trial, outcome).unwrap_err();
-        let twice = told(&mut session, 1, Outcome::Failed);
+        let twice = told(&mut session, 1, Outcome::failed());
         assert_eq!(twice, Error::AlreadyTold { trial: 1, outcome: "3".into() });
-        let unknown = told(&mut session, 7, Outcome::Failed);
+        let unknown = told(&mut session, 7, Outcome::failed());
         assert_eq!(unknown, Error::UnknownTrial { trial: 7, issued: 2 });
         assert!(matches!(
-            told(&mut session, 0, Outcome::Value(f64::NAN)),
+            told(&mut session, 0, Outcome::from(f64::NAN)),
             Error::NonFinite { trial: 0, .. }
         ));
         assert_eq!((session.history().len(), session.pending().count()), (1, 1));
@@ -354,23 +286,26 @@ mod tests {
         let mut session = session(Direction::Maximise);
         let trials = session.ask(3).unwrap();
         for (trial, value) in trials.iter().zip([1.0, 5.0, 2.0]) {
-            session.tell(trial.id, Outcome::Value(value)).unwrap();
+            session.tell(trial.id, Outcome::from(value)).unwrap();
         }
         let best = session.best().unwrap();
-        assert_eq!((best.trial, best.value), (trials[1].clone(), 5.0));
-        assert_eq!(session.history().best_value(), Some(-5.0));
-        assert_eq!(session.outcome(0), Some(Outcome::Value(1.0)));
+        assert_eq!(
+            (best.trial, best.configuration, best.value),
+            (1, trials[1].configuration.clone(), 5.0)
+        );
+        assert_eq!(session.history().objective().best_value(), Some(-5.0));
+        assert_eq!(session.outcome(0), Some(Outcome::from(1.0)));
     }
 
     #[test]
     fn a_saved_session_loads_as_it_was() {
         let mut session = session(Direction::Maximise);
         session.ask(5).unwrap();
-        session.tell(3, Outcome::Value(0.1)).unwrap();
+        session.tell(3, Outcome::from(0.1)).unwrap();
         session.tell(0, Outcome::Infeasible).unwrap();
         let values: [(&str, Value); 2] = [("rate", 0.1.into()), ("layers", 3_i64.into())];
         let elsewhere: Configuration = values.into_iter().collect();
-        assert_eq!(session.observe(&elsewhere, Outcome::Value(0.3)).unwrap(), 5);
+        assert_eq!(session.observe(&elsewhere, Outcome::from(0.3)).unwrap(), 5);
         let text = session.save().unwrap();
         let mut loaded = Session::load(&text, Random).unwrap();
         assert_eq!(loaded.save().unwrap(), text);
@@ -382,7 +317,7 @@ mod tests {
     fn broken_saves_are_refused_with_the_reason() {
         let mut session = session(Direction::Minimise);
         session.ask(2).unwrap();
-        session.tell(0, Outcome::Value(1.0)).unwrap();
+        session.tell(0, Outcome::from(1.0)).unwrap();
         let text = session.save().unwrap();
         let refused = |from: &str, to: &str| {
             let broken = text.replace(from, to);

@@ -18,7 +18,7 @@ fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
 
 #[test]
 fn the_list_has_every_name_of_the_table() {
-    for name in names::METHODS.iter().chain(&names::CLASSIFIERS).chain(&names::RULES) {
+    for name in names::METHODS.iter().chain(names::CLASSIFIERS).chain(names::RULES) {
         // The perceptron is what `bore` has by default.
         let named = |method: &&str| method.split([' ', '=']).any(|word| word == name.name);
         assert!(name.name == "perceptron" || METHODS.iter().any(named), "{}", name.name);
@@ -49,8 +49,8 @@ fn objective(configuration: &Configuration) -> Outcome {
         (real("rate").log10() + 2.0).powi(2) + (real("layers") - 3.0).abs() + real("momentum");
     match configuration.get("augment") {
         Some(Value::Boolean(true)) if real("layers") > 4.5 => Outcome::Infeasible,
-        _ if real("rate") > 0.9 => Outcome::Failed,
-        _ => Outcome::Value(value - f64::from(u8::from(adam))),
+        _ if real("rate") > 0.9 => Outcome::failed(),
+        _ => Outcome::from(value - f64::from(u8::from(adam))),
     }
 }
 
@@ -134,7 +134,7 @@ fn a_finite_space_is_used_up_exactly_and_then_refused() {
                 assert!(seen.insert(trial.configuration.to_string()), "{name}");
                 // One of each batch stays pending.
                 if i > 0 || size == 1 {
-                    session.tell(trial.id, Outcome::Value(i as f64)).unwrap();
+                    session.tell(trial.id, Outcome::from(i as f64)).unwrap();
                 }
             }
         }
@@ -152,10 +152,10 @@ fn a_finite_space_is_used_up_exactly_and_then_refused() {
 fn ties_constants_failures_and_a_single_observation_are_no_trouble() {
     type Objective = fn(u64) -> Outcome;
     let objectives: [(&str, Objective); 4] = [
-        ("constant", |_| Outcome::Value(1.0)),
-        ("ties", |id| Outcome::Value((id % 2) as f64)),
-        ("failures", |_| Outcome::Failed),
-        ("one value", |id| if id == 3 { Outcome::Value(1e300) } else { Outcome::Infeasible }),
+        ("constant", |_| Outcome::from(1.0)),
+        ("ties", |id| Outcome::from((id % 2) as f64)),
+        ("failures", |_| Outcome::failed()),
+        ("one value", |id| if id == 3 { Outcome::from(1e300) } else { Outcome::Infeasible }),
     ];
     for method in METHODS {
         for (kind, outcome) in objectives {
@@ -203,7 +203,10 @@ fn one_dimension_and_fifty_and_batches_of_one_and_of_a_hundred() {
                     assert!(seen.insert(trial.configuration.to_string()), "{name}, {dim}-D");
                     let x = session.space().encode(&trial.configuration).unwrap();
                     session
-                        .tell(trial.id, Outcome::Value(x.iter().map(|x| (x - 0.3).powi(2)).sum()))
+                        .tell(
+                            trial.id,
+                            Outcome::from(x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>()),
+                        )
                         .unwrap();
                 }
             }
@@ -220,7 +223,7 @@ fn duplicates_in_history_are_no_trouble() {
             .collect();
         let mut session = Session::new(space, strategy, Direction::Minimise, Seed(3)).unwrap();
         for index in 0..18 {
-            session.observe(&first[index % 3], Outcome::Value(index as f64)).unwrap();
+            session.observe(&first[index % 3], Outcome::from(index as f64)).unwrap();
         }
         let trials = session.ask(5).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(trials.len(), 5);

@@ -85,11 +85,11 @@ fn outcome(space: &SearchSpace, trial: &Trial, direction: Direction) -> Outcome 
         return Outcome::Infeasible;
     }
     if trial.id % 11 == 5 {
-        return Outcome::Failed;
+        return Outcome::failed();
     }
     let bowl: f64 = x.iter().enumerate().map(|(k, x)| (1 + k % 3) as f64 * (x - 0.3).powi(2)).sum();
     let value = bowl + 0.02 * noise(trial.id);
-    Outcome::Value(if direction == Direction::Maximise { -value } else { value })
+    Outcome::from(if direction == Direction::Maximise { -value } else { value })
 }
 
 /// FNV-1a over 64 bits.
@@ -135,7 +135,7 @@ fn fingerprint(method: &str, space: &SearchSpace, seed: u64) -> u64 {
     }
     assert_eq!(session.issued(), 60);
     if let Some(best) = session.recommend().unwrap() {
-        hash.configuration(&best.trial.configuration);
+        hash.configuration(&best.configuration);
     }
     hash.0
 }

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking, its helpers too")]
 
 use wimble::gaussian_process::{Regression, rkhs_norm};
-use wimble::history::{History, Outcome};
+use wimble::goal::Direction;
+use wimble::history::History;
 use wimble::kernel::{Kernel, Profile};
+use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::{Seed, uniform};
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble::strategy::{Evidence, GpEi, GpUcb, LpEi, Memory, Optimism, QEi, Strategy};
 use wimble_problems::{Problem, problem};
@@ -42,7 +44,7 @@ fn regret(
             let x: Vec<f64> = (0..problem.dim())
                 .map(|k| trial.configuration.get(&format!("x{k}")).unwrap().as_real().unwrap())
                 .collect();
-            session.tell(trial.id, Outcome::Value(problem.evaluate(&x))).unwrap();
+            session.tell(trial.id, Outcome::from(problem.evaluate(&x))).unwrap();
         }
     }
     session.best().unwrap().value - problem.minimum()
@@ -92,9 +94,9 @@ fn some_history(space: &SearchSpace, len: usize) -> History {
     for i in 0..len {
         let x = space.sample(&mut rng);
         let outcome = match i % 7 {
-            5 => Outcome::Failed,
+            5 => Outcome::failed(),
             6 => Outcome::Infeasible,
-            _ => Outcome::Value(x.iter().map(|x| (x - 0.3).powi(2)).sum()),
+            _ => Outcome::from(x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>()),
         };
         history.push(&x, outcome).unwrap();
     }
@@ -107,13 +109,14 @@ fn proposals_are_legal_distinct_and_the_same_with_and_without_memory() {
     let mut rng = Seed(2).stream("pending", 0);
     let pending = Points::from_rows(space.dim(), (0..3).map(|_| space.sample(&mut rng)));
     for strategy in all() {
-        strategy.check(&space).unwrap();
+        strategy.check(&space, &Direction::Minimise.into()).unwrap();
         let mut memory = Memory::default();
         for len in [1, 9, 12, 20] {
             let history = some_history(&space, len);
-            let evidence = Evidence { space: &space, history: &history, pending: &pending };
-            let batch = strategy.propose(evidence, 4, Seed(5), &mut memory).unwrap();
-            let anew = strategy.propose(evidence, 4, Seed(5), &mut Memory::default()).unwrap();
+            let evidence =
+                Evidence { space: &space, history: &history, pending: &pending, seed: Seed(5) };
+            let batch = strategy.propose(evidence, 4, &mut memory).unwrap();
+            let anew = strategy.propose(evidence, 4, &mut Memory::default()).unwrap();
             assert_eq!(batch, anew, "{} at {len}", strategy.name());
             assert_eq!(batch.len(), 4);
             let mut seen: Vec<Vec<f64>> =
@@ -140,7 +143,7 @@ fn failures_alone_leave_random_search_and_a_used_up_space_is_named() {
         // 12 configurations: all of them are suggested, none twice, whatever comes of them.
         for i in 0..12 {
             let trial = session.ask(1).unwrap().remove(0);
-            let outcome = if i < 11 { Outcome::Failed } else { Outcome::Value(1.0) };
+            let outcome = if i < 11 { Outcome::failed() } else { Outcome::from(1.0) };
             session.tell(trial.id, outcome).unwrap();
         }
         assert!(matches!(session.ask(1), Err(wimble::Error::Exhausted { .. })), "{name}");
@@ -179,7 +182,7 @@ fn gp_ucb_under_its_theory_finds_the_minimum_on_a_finite_set() {
         regrets.push(value - least);
         // Uniform noise, whose sub-Gaussian parameter is its standard deviation, 0.1.
         let noise = 0.1 * 12.0_f64.sqrt() * (uniform(&mut rng) - 0.5);
-        session.tell(trial.id, Outcome::Value(value + noise)).unwrap();
+        session.tell(trial.id, Outcome::from(value + noise)).unwrap();
     }
     let mean = |regrets: &[f64]| regrets.iter().sum::<f64>() / regrets.len() as f64;
     let (early, late) = (mean(&regrets[..20]), mean(&regrets[100..]));
@@ -205,7 +208,9 @@ fn settings_are_written_and_read_by_name() {
         ["gp-ucb", "gp-ei", "q-ei", "lp-ei"]
     );
     let space = mixed();
-    let refused = |strategy: &dyn Strategy| strategy.check(&space).unwrap_err().to_string();
+    let refused = |strategy: &dyn Strategy| {
+        strategy.check(&space, &Direction::Minimise.into()).unwrap_err().to_string()
+    };
     assert!(refused(&QEi { samples: 0, ..QEi::default() }).contains("q-ei samples is 0"));
     let kernel = Kernel::isotropic(Profile::Matern52, 1, 0.3, 1.0).unwrap();
     let regression = Regression::Fixed { kernel, noise: 0.1 };

@@ -5,11 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 25] = [
     "error",
+    "named",
     "seed",
     "points",
     "ranking",
+    "column",
+    "outcome",
+    "goal",
+    "forecast",
+    "pareto",
     "space",
     "history",
     "labels",
@@ -23,6 +29,7 @@ const ORDER: [&str; 18] = [
     "classifier",
     "batch",
     "strategy",
+    "ledger",
     "session",
 ];
 

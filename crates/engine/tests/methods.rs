@@ -35,7 +35,7 @@ fn regret(
                     other => panic!("{other:?}"),
                 })
                 .collect();
-            session.tell(trial.id, Outcome::Value(problem.evaluate(&x))).unwrap();
+            session.tell(trial.id, Outcome::from(problem.evaluate(&x))).unwrap();
         }
     }
     session.best().unwrap().value - problem.minimum()
@@ -88,7 +88,7 @@ fn least_squares_bore_gets_stuck_and_bore_plus_plus_does_not() {
                 let hill = |centre: f64, width: f64| (-((x - centre) / width).powi(2)).exp();
                 let good = 0.6 * hill(0.2, 0.15) + 0.95 * hill(0.8, 0.08);
                 let value = if wimble::seed::uniform(&mut noise) < good { -1.0 } else { 1.0 };
-                session.tell(trial.id, Outcome::Value(value)).unwrap();
+                session.tell(trial.id, Outcome::from(value)).unwrap();
             }
         }
         visited.len()

@@ -10,9 +10,10 @@
 
 use std::error::Error;
 
-use wimble::history::Outcome;
+use wimble::goal::Direction;
+use wimble::outcome::Outcome;
 use wimble::seed::Seed;
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 use wimble::strategy::Spec;
 use wimble_experiments::Figure;
 use wimble_experiments::data::Folder;
@@ -41,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let rng = &mut Seed(0).stream("unused", 0);
                     let value = objective.observe(&trial.configuration, rng)?.told;
                     best = best.min(value);
-                    session.tell(trial.id, Outcome::Value(value))?;
+                    session.tell(trial.id, Outcome::from(value))?;
                 }
             }
         }

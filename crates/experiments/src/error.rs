@@ -137,7 +137,7 @@ impl Error {
 
     /// The name that was not found, with the nearest of those there are.
     pub(crate) fn unknown(what: &'static str, given: &str, legal: &[&str]) -> Self {
-        let nearest = legal.iter().min_by_key(|name| edits(given, name)).copied();
+        let nearest = wimble::named::nearest(given, legal.iter().copied());
         Self::Unknown {
             what,
             given: given.to_owned(),
@@ -145,20 +145,4 @@ impl Error {
             legal: legal.join(", "),
         }
     }
-}
-
-/// The least number of letters to insert, delete or replace that turns one word into the other (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use cpu_time::ThreadTime;
-use wimble::history::Outcome;
+use wimble::goal::Direction;
+use wimble::outcome::Outcome;
 use wimble::seed::Seed;
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 use wimble::space::Configuration;
 
 use crate::error::{Error, Result};
@@ -42,7 +43,7 @@ pub(crate) fn run(
     for _ in 0..settings.initial {
         let configuration = session.space().decode(&session.space().sample(&mut rng));
         let told = tally.observe(&configuration)?;
-        session.observe(&configuration, Outcome::Value(told))?;
+        session.observe(&configuration, Outcome::from(told))?;
     }
     tally.cumulative = 0.0;
     for round in 1..=settings.rounds_on(subject) {
@@ -51,7 +52,7 @@ pub(crate) fn run(
         let seconds = before.elapsed().as_secs_f64();
         for trial in trials {
             let told = tally.observe(&trial.configuration)?;
-            session.tell(trial.id, Outcome::Value(told))?;
+            session.tell(trial.id, Outcome::from(told))?;
         }
         let cumulative = tally.cumulative / settings.batch_size as f64;
         let mut metrics = BTreeMap::from([("cumulative_regret".to_owned(), cumulative)]);

@@ -19,12 +19,13 @@ use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
 use wimble::classifier::least_squares::{self, LeastSquares};
 use wimble::gaussian_process::{Regression, regression::rkhs_norm};
-use wimble::history::Outcome;
+use wimble::goal::Direction;
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
+use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::{Seed, uniform};
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace};
 use wimble::strategy::{Bore, BorePlusPlus, GpUcb, Optimism, Strategy};
 use wimble::theory::{
@@ -199,7 +200,7 @@ pub(crate) fn run(
                 settings.noise_variance,
                 &mut seed.stream("observation noise", round as u64),
             );
-            session.tell(trial.id, Outcome::Value(instance.objective[chosen] + noise))?;
+            session.tell(trial.id, Outcome::from(instance.objective[chosen] + noise))?;
         }
         let mut metrics = BTreeMap::from([
             ("average_regret".to_owned(), cumulative / round as f64),

@@ -13,59 +13,33 @@
 
 use std::f64::consts::{E, PI};
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// Ackley's function.
+pub type Ackley = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct Ackley {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl Ackley {
-    /// Ackley's function of `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is 0.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 1, "Ackley's function needs at least 1 variable");
-        Self { domain: cube(dim, -32.768, 32.768) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "ackley";
+    const TITLE: &'static str = "Ackley";
+    const SIDE: (f64, f64) = (-32.768, 32.768);
 
-impl Problem for Ackley {
-    fn name(&self) -> String {
-        format!("ackley-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Ackley {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("ackley", self.dim(), x);
-        let dim = self.dim() as f64;
+    fn value(x: &[f64]) -> f64 {
+        let dim = x.len() as f64;
         let radius = (x.iter().map(|x| x * x).sum::<f64>() / dim).sqrt();
         // cos(2πx) - 1 = -2 sin²(πx) and exp(u) - 1 keep the digits that the printed sum cancels near 0.
         let ripple = -2.0 * x.iter().map(|x| (PI * x).sin().powi(2)).sum::<f64>() / dim;
         -20.0 * (-0.2 * radius).exp_m1() - E * ripple.exp_m1()
-    }
-
-    fn minimum(&self) -> f64 {
-        0.0
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![0.0; self.dim()]]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

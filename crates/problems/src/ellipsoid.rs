@@ -11,60 +11,35 @@
 //! Source: N. Hansen, S. Finck, R. Ros and A. Auger, *Real-Parameter Black-Box Optimization Benchmarking 2009:
 //! Noiseless Functions Definitions*, INRIA RR-6829, f2 and f10, without their oscillation.
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// The logarithm to base ten of the ratio of the largest and the least curvature.
 const CONDITION: f64 = 6.0;
 
 /// The ellipsoid.
+pub type Ellipsoid = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct Ellipsoid {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl Ellipsoid {
-    /// The ellipsoid in `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is below 2.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 2, "the ellipsoid needs at least 2 variables, not {dim}");
-        Self { domain: cube(dim, -5.0, 5.0) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "ellipsoid";
+    const TITLE: &'static str = "Ellipsoid";
+    const SIDE: (f64, f64) = (-5.0, 5.0);
+    const LEAST: usize = 2;
 
-impl Problem for Ellipsoid {
-    fn name(&self) -> String {
-        format!("ellipsoid-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Ellipsoid {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("ellipsoid", self.dim(), x);
-        let last = (self.dim() - 1) as f64;
+    fn value(x: &[f64]) -> f64 {
+        let last = (x.len() - 1) as f64;
         let term = |(i, x): (usize, &f64)| 10_f64.powf(CONDITION * i as f64 / last) * x * x;
         x.iter().enumerate().map(term).sum()
-    }
-
-    fn minimum(&self) -> f64 {
-        0.0
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![0.0; self.dim()]]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

@@ -11,51 +11,24 @@
 //! Source: A. O. Griewank, "Generalized descent for global optimization", *Journal of Optimization Theory
 //! and Applications* 34, 1981; Surjanovic and Bingham, "Griewank function".
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// Griewank's function.
+pub type Griewank = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct Griewank {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl Griewank {
-    /// Griewank's function of `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is 0.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 1, "Griewank's function needs at least 1 variable");
-        Self { domain: cube(dim, -600.0, 600.0) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "griewank";
+    const TITLE: &'static str = "Griewank";
+    const SIDE: (f64, f64) = (-600.0, 600.0);
 
-impl Problem for Griewank {
-    fn name(&self) -> String {
-        format!("griewank-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Griewank {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("griewank", self.dim(), x);
+    fn value(x: &[f64]) -> f64 {
         let bowl = x.iter().map(|x| x * x).sum::<f64>() / 4000.0;
         let waves: f64 = (1_u32..).zip(x).map(|(i, x)| (x / f64::from(i).sqrt()).cos()).product();
         bowl + (1.0 - waves)
-    }
-
-    fn minimum(&self) -> f64 {
-        0.0
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![0.0; self.dim()]]
     }
 }
 
@@ -64,6 +37,7 @@ mod tests {
     use std::f64::consts::{PI, SQRT_2};
 
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

@@ -13,40 +13,22 @@
 
 use std::f64::consts::PI;
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// Levy's function.
+pub type Levy = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct Levy {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl Levy {
-    /// Levy's function of `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is 0.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 1, "Levy's function needs at least 1 variable");
-        Self { domain: cube(dim, -10.0, 10.0) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "levy";
+    const TITLE: &'static str = "Levy";
+    const SIDE: (f64, f64) = (-10.0, 10.0);
+    const MINIMISER: f64 = 1.0;
 
-impl Problem for Levy {
-    fn name(&self) -> String {
-        format!("levy-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Levy {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("levy", self.dim(), x);
+    fn value(x: &[f64]) -> f64 {
         // Written in v = w - 1, which vanishes at the minimum: the squared sines have period π, so each
         // sin²(πw + ...) equals sin²(πv + ...) and no digits are lost there.
         let offset = |x: f64| 0.25 * (x - 1.0);
@@ -58,19 +40,12 @@ impl Problem for Levy {
             .sum();
         (PI * first).sin().powi(2) + middle + last * last * (1.0 + (2.0 * PI * last).sin().powi(2))
     }
-
-    fn minimum(&self) -> f64 {
-        0.0
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![1.0; self.dim()]]
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

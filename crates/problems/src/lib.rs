@@ -13,6 +13,20 @@
 //!
 //! After a plus sign stand the [`variants`] of any problem, such as `ackley-5+shifted` or `levy-10+rotated+noise-10`.
 //!
+//! A [`Task`] is more general: variables, some of them in steps, one or more objectives, and constraints that are
+//! measured with them. [`task()`] finds every problem and those with several objectives or constraints, which [`tasks`]
+//! lists:
+//!
+//! ```
+//! use wimble_problems::Answer;
+//!
+//! let truss = wimble_problems::task("re21")?;
+//! assert_eq!(truss.objectives(), ["volume", "displacement"]);
+//! assert_eq!(truss.measure(&[1.0, 2.0, 2.0, 1.0]).objectives.len(), 2);
+//! assert!(matches!(truss.answer(), Answer::Front(front) if front.nadir[1] == 0.04));
+//! # Ok::<(), wimble_problems::UnknownProblem>(())
+//! ```
+//!
 //! # Design
 //! Formulas, coefficients and domains follow Surjanovic and Bingham's *Virtual Library of Simulation
 //! Experiments* (Simon Fraser University, 2013), because most tools do and figures can then be compared.
@@ -21,6 +35,9 @@
 //! rearranged where the printed form loses digits near the minimum.
 
 mod catalogue;
+mod constrained;
+mod name;
+mod real_world;
 mod stream;
 
 pub mod ackley;
@@ -28,6 +45,7 @@ pub mod affine;
 pub mod bbob;
 pub mod branin;
 pub mod camel;
+pub mod dtlz;
 pub mod ellipsoid;
 pub mod goldstein_price;
 pub mod griewank;
@@ -37,28 +55,36 @@ pub mod michalewicz;
 pub mod noisy;
 pub mod rastrigin;
 pub mod rosenbrock;
+pub mod scalable;
 pub mod shekel;
 pub mod styblinski_tang;
+pub mod task;
 pub mod variant;
+pub mod zdt;
 
 pub use ackley::Ackley;
 pub use affine::Affine;
 pub use bbob::Bbob;
 pub use branin::Branin;
 pub use camel::Camel;
-pub use catalogue::{Family, MAX_DIM, Suffix, UnknownProblem, names, problem};
+pub use catalogue::{Family, MAX_DIM, MAX_OBJECTIVES, Suffix, names, tasks};
+pub use dtlz::Dtlz;
 pub use ellipsoid::Ellipsoid;
 pub use goldstein_price::GoldsteinPrice;
 pub use griewank::Griewank;
 pub use hartmann::{Hartmann3, Hartmann6};
 pub use levy::Levy;
 pub use michalewicz::Michalewicz;
+pub use name::{UnknownProblem, problem, task};
 pub use noisy::Noisy;
 pub use rastrigin::Rastrigin;
 pub use rosenbrock::Rosenbrock;
+pub use scalable::Scalable;
 pub use shekel::Shekel;
 pub use styblinski_tang::StyblinskiTang;
+pub use task::{Answer, Bound, Constraint, KnownFront, Measured, Task, Variable};
 pub use variant::{Number, Variant, variants};
+pub use zdt::Zdt;
 
 /// A function on a box, to be minimised, whose minimum is known.
 pub trait Problem: std::fmt::Debug + Send + Sync {

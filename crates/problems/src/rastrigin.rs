@@ -14,56 +14,30 @@
 
 use std::f64::consts::PI;
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// Rastrigin's function.
+pub type Rastrigin = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct Rastrigin {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl Rastrigin {
-    /// Rastrigin's function of `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is 0.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 1, "Rastrigin's function needs at least 1 variable");
-        Self { domain: cube(dim, -5.12, 5.12) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "rastrigin";
+    const TITLE: &'static str = "Rastrigin";
+    const SIDE: (f64, f64) = (-5.12, 5.12);
 
-impl Problem for Rastrigin {
-    fn name(&self) -> String {
-        format!("rastrigin-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Rastrigin {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("rastrigin", self.dim(), x);
+    fn value(x: &[f64]) -> f64 {
         // 10 - 10 cos(2πx) as 20 sin²(πx): no cancellation near the minimum.
         x.iter().map(|x| x * x + 20.0 * (PI * x).sin().powi(2)).sum()
-    }
-
-    fn minimum(&self) -> f64 {
-        0.0
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![0.0; self.dim()]]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

@@ -11,57 +11,33 @@
 //! Source: H. H. Rosenbrock, "An automatic method for finding the greatest or least value of a function",
 //! *The Computer Journal* 3, 1960; Surjanovic and Bingham, "Rosenbrock function".
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// Rosenbrock's function.
+pub type Rosenbrock = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct Rosenbrock {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl Rosenbrock {
-    /// Rosenbrock's function of `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is below 2.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 2, "Rosenbrock's function needs at least 2 variables, not {dim}");
-        Self { domain: cube(dim, -5.0, 10.0) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "rosenbrock";
+    const TITLE: &'static str = "Rosenbrock";
+    const SIDE: (f64, f64) = (-5.0, 10.0);
+    const LEAST: usize = 2;
+    const MINIMISER: f64 = 1.0;
 
-impl Problem for Rosenbrock {
-    fn name(&self) -> String {
-        format!("rosenbrock-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Rosenbrock {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("rosenbrock", self.dim(), x);
+    fn value(x: &[f64]) -> f64 {
         x.windows(2)
             .map(|pair| 100.0 * (pair[1] - pair[0] * pair[0]).powi(2) + (pair[0] - 1.0).powi(2))
             .sum()
-    }
-
-    fn minimum(&self) -> f64 {
-        0.0
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![1.0; self.dim()]]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

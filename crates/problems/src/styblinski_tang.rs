@@ -12,7 +12,7 @@
 //! with function smoothing and simulated annealing", *Neural Networks* 3, 1990; Surjanovic and Bingham,
 //! "Styblinski-Tang function".
 
-use crate::{Problem, assert_length, cube};
+use crate::scalable::{Formula, Scalable};
 
 /// The least root of 4x³ - 32x + 5, rounded from 50 digits.
 const ROOT: f64 = -2.903534027771177;
@@ -20,52 +20,31 @@ const ROOT: f64 = -2.903534027771177;
 const TERM_MINIMUM: f64 = -39.16616570377141;
 
 /// Styblinski and Tang's function.
+pub type StyblinskiTang = Scalable<Terms>;
+
+/// The terms of the sum, and where it is least.
 #[derive(Debug, Clone)]
-pub struct StyblinskiTang {
-    domain: Vec<(f64, f64)>,
-}
+pub struct Terms;
 
-impl StyblinskiTang {
-    /// Styblinski and Tang's function of `dim` variables.
-    ///
-    /// # Panics
-    /// If `dim` is 0.
-    pub fn new(dim: usize) -> Self {
-        assert!(dim >= 1, "Styblinski and Tang's function needs at least 1 variable");
-        Self { domain: cube(dim, -5.0, 5.0) }
-    }
-}
+impl Formula for Terms {
+    const NAME: &'static str = "styblinski-tang";
+    const TITLE: &'static str = "Styblinski-Tang";
+    const SIDE: (f64, f64) = (-5.0, 5.0);
+    const MINIMISER: f64 = ROOT;
 
-impl Problem for StyblinskiTang {
-    fn name(&self) -> String {
-        format!("styblinski-tang-{}", self.dim())
-    }
-
-    fn title(&self) -> String {
-        format!("Styblinski-Tang {}D", self.dim())
-    }
-
-    fn domain(&self) -> &[(f64, f64)] {
-        &self.domain
-    }
-
-    fn evaluate(&self, x: &[f64]) -> f64 {
-        assert_length("styblinski-tang", self.dim(), x);
+    fn value(x: &[f64]) -> f64 {
         0.5 * x.iter().map(|&x| ((x * x - 16.0) * x + 5.0) * x).sum::<f64>()
     }
 
-    fn minimum(&self) -> f64 {
-        TERM_MINIMUM * self.dim() as f64
-    }
-
-    fn minimisers(&self) -> Vec<Vec<f64>> {
-        vec![vec![ROOT; self.dim()]]
+    fn minimum(dim: usize) -> f64 {
+        TERM_MINIMUM * dim as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Problem as _;
 
     #[test]
     fn values_by_hand() {

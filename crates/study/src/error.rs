@@ -34,6 +34,14 @@ pub enum Error {
         /// Why.
         source: Box<wimble::Error>,
     },
+    /// The method could not say what it expects.
+    #[error("study `{study}`: the method could not say what it expects: {source}")]
+    Prediction {
+        /// The study.
+        study: String,
+        /// Why.
+        source: Box<wimble::Error>,
+    },
     /// A setting or an argument has a value that is not allowed.
     #[error("study `{study}`: {field} is {value}, but must be {allowed}")]
     Invalid {

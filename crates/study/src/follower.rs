@@ -4,14 +4,18 @@
 //! history is. Trials enter the history in the order in which they finished, which is the same for every reader: any
 //! two followers at the same sequence number would propose the same.
 //!
-//! Values are turned once, here: where a study maximises, the history has the negated values.
+//! What it knows is the engine's [`Ledger`], by the numbers of the store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use wimble::history::{History, Outcome as Told};
+use wimble::forecast::Forecast;
+use wimble::history::History;
+use wimble::ledger::{Best, Ledger};
+use wimble::outcome::Outcome as Told;
 use wimble::points::Points;
-use wimble::strategy::{Evidence, Memory, Strategy};
+use wimble::space::Configuration;
+use wimble::strategy::Strategy;
 
 use crate::error::{Error, Result};
 use crate::settings::Settings;
@@ -34,37 +38,28 @@ pub struct Progress {
 
 /// What is known of a study up to a sequence number.
 pub struct Follower {
-    settings: Settings,
+    study: String,
     sequence: u64,
-    issued: u64,
-    history: History,
-    /// The trial behind each entry of history.
-    told: Vec<u64>,
-    /// Queued and running trials: what was proposed and has no outcome.
-    pending: BTreeMap<u64, Vec<f64>>,
+    ledger: Ledger,
     running: BTreeSet<u64>,
-    memory: Memory,
 }
 
 impl Follower {
     /// At the beginning of a study.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: &Settings) -> Self {
+        let Settings { name, space, direction, seed, .. } = settings;
         Self {
-            history: History::new(settings.space.dim()),
-            settings,
+            study: name.clone(),
             sequence: 0,
-            issued: 0,
-            told: Vec::new(),
-            pending: BTreeMap::new(),
+            ledger: Ledger::new(space.clone(), (*direction).into(), *seed),
             running: BTreeSet::new(),
-            memory: Memory::default(),
         }
     }
 
     /// Reads what changed since it last looked.
     pub fn catch_up(&mut self, store: &dyn Store) -> Result<()> {
         loop {
-            let changes = store.changes_since(&self.settings.name, self.sequence, PAGE)?;
+            let changes = store.changes_since(&self.study, self.sequence, PAGE)?;
             for change in &changes {
                 self.apply(change)?;
             }
@@ -81,11 +76,11 @@ impl Follower {
             return Ok(());
         }
         let corrupt = |error: wimble::Error| {
-            Error::corrupt(&self.settings.name, format!("trial {}", trial.id), error)
+            Error::corrupt(&self.study, format!("trial {}", trial.id), error)
         };
-        if trial.id >= self.issued || !self.pending.contains_key(&trial.id) {
-            let x = self.settings.space.encode(&trial.configuration).map_err(corrupt)?;
-            self.pending.insert(trial.id, x);
+        if !self.ledger.knows(trial.id) {
+            let x = self.ledger.space().encode(&trial.configuration).map_err(corrupt)?;
+            self.ledger.issue(trial.id, x);
         }
         match &trial.state {
             State::Queued(_) => {
@@ -95,54 +90,53 @@ impl Follower {
                 self.running.insert(trial.id);
             }
             State::Finished(finish) => {
-                let outcome = self.minimised(&finish.outcome);
-                if let Some(x) = self.pending.get(&trial.id) {
-                    self.history.push(x, outcome).map_err(corrupt)?;
-                }
-                self.told.push(trial.id);
-                self.pending.remove(&trial.id);
+                self.ledger.tell(trial.id, &told(&finish.outcome)).map_err(corrupt)?;
                 self.running.remove(&trial.id);
             }
         }
-        self.issued = self.issued.max(trial.id + 1);
         self.sequence = change.sequence();
         Ok(())
     }
 
     /// `count` new points, in sight of all that is known.
     pub fn propose(&mut self, strategy: &dyn Strategy, count: usize) -> Result<Proposal> {
-        let Settings { name, space, seed, .. } = &self.settings;
-        let pending = Points::from_rows(space.dim(), self.pending.values());
-        let evidence = Evidence { space, history: &self.history, pending: &pending };
-        let mut propose = |count| strategy.propose(evidence, count, *seed, &mut self.memory);
         let mut exhausted = false;
-        let points = match propose(count) {
+        let points = match self.ledger.propose(strategy, count) {
             // A finite space, of which additions took a part: what is left.
             Err(wimble::Error::Exhausted { tried, total, .. }) if total < u128::MAX => {
                 exhausted = true;
                 match usize::try_from(total.saturating_sub(tried)).unwrap_or(count) {
-                    0 => Ok(Points::new(space.dim())),
-                    left => propose(left.min(count)),
+                    0 => Ok(Points::new(self.ledger.space().dim())),
+                    left => self.ledger.propose(strategy, left.min(count)),
                 }
             }
             points => points,
         };
-        let points =
-            points.map_err(|source| Error::Proposal { study: name.clone(), count, source })?;
-        let configurations = points.rows().map(|x| space.decode(x)).collect();
-        Ok(Proposal { known: self.issued, configurations, exhausted })
+        let failed = |source| Error::Proposal { study: self.study.clone(), count, source };
+        let points = points.map_err(failed)?;
+        let configurations = points.rows().map(|x| self.ledger.space().decode(x)).collect();
+        Ok(Proposal { known: self.ledger.issued(), configurations, exhausted })
     }
 
-    /// The number of the finished trial to keep: that of the best value, unless the strategy has a model of the noise and
-    /// knows better.
-    pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<u64>> {
-        let Settings { name, space, seed, .. } = &self.settings;
-        let pending = Points::new(space.dim());
-        let evidence = Evidence { space, history: &self.history, pending: &pending };
-        let place = strategy.recommend(evidence, *seed, &mut self.memory).map_err(|source| {
-            Error::Recommendation { study: name.clone(), source: source.into() }
-        })?;
-        Ok(place.map(|place| self.told[place]))
+    /// The finished trial to keep: that of the best value, unless the strategy has a model of the noise and knows better.
+    pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
+        self.ledger.recommend(strategy).map_err(|source| Error::Recommendation {
+            study: self.study.clone(),
+            source: source.into(),
+        })
+    }
+
+    /// What the strategy expects of each configuration; `None` for one without a model, and while there is nothing to learn
+    /// from.
+    pub fn predict(
+        &mut self,
+        strategy: &dyn Strategy,
+        configurations: &[Configuration],
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.ledger.predict(strategy, configurations).map_err(|source| Error::Prediction {
+            study: self.study.clone(),
+            source: source.into(),
+        })
     }
 
     /// The number of the last change taken in.
@@ -152,34 +146,35 @@ impl Follower {
 
     /// How many trials exist.
     pub fn issued(&self) -> u64 {
-        self.issued
+        self.ledger.issued()
     }
 
-    /// The finished trials, in the order in which they finished: encoded points, and minimised values.
+    /// The finished trials, in the order in which they finished: encoded points, and values of which low is good.
     pub fn history(&self) -> &History {
-        &self.history
+        self.ledger.history()
     }
 
     /// The numbers of the finished trials, in the order of history.
     pub fn told(&self) -> &[u64] {
-        &self.told
+        self.ledger.told()
     }
 
     /// How far the study is.
     pub fn progress(&self) -> Progress {
         let running = self.running.len() as u64;
         Progress {
-            queued: self.pending.len() as u64 - running,
+            queued: self.ledger.pending().len() as u64 - running,
             running,
-            finished: self.told.len() as u64,
+            finished: self.ledger.told().len() as u64,
         }
     }
+}
 
-    fn minimised(&self, outcome: &Outcome) -> Told {
-        match outcome {
-            Outcome::Value(value) => Told::Value(self.settings.minimised(*value)),
-            Outcome::Failed(_) => Told::Failed,
-            Outcome::Infeasible => Told::Infeasible,
-        }
+/// An outcome of the store as one of the engine.
+fn told(outcome: &Outcome) -> Told {
+    match outcome {
+        Outcome::Value(value) => (*value).into(),
+        Outcome::Failed(_) => Told::failed(),
+        Outcome::Infeasible => Told::Infeasible,
     }
 }

@@ -51,6 +51,7 @@ pub use store::memory::Memory;
 pub use store::postgres::Postgres;
 pub use store::sqlite::Sqlite;
 pub use store::{Filter, Refused, Stage, Store};
-pub use study::{Best, Study};
+pub use study::Study;
 pub use study_file::StudyFile;
 pub use trial::{Change, Claim, Failure, Origin, Outcome, State, Token, Trial};
+pub use wimble::ledger::Best;

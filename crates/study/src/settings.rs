@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
 
@@ -156,7 +156,10 @@ impl Settings {
         };
         compare("space", space_text(&stored.space), space_text(&self.space));
         compare("direction", direction(stored), direction(self));
-        compare("method", stored.method.to_string(), self.method.to_string());
+        // The same method may be written with or without its defaults.
+        if stored.method != self.method {
+            compare("method", stored.method.to_string(), self.method.to_string());
+        }
         compare("batch size", stored.batch_size.to_string(), self.batch_size.to_string());
         compare("seed", stored.seed.0.to_string(), self.seed.0.to_string());
         compare("budget", stored.budget.to_string(), self.budget.to_string());

@@ -9,7 +9,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use serde::{Deserialize, Serialize};
+use wimble::forecast::Forecast;
+use wimble::ledger::Best;
 use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
@@ -21,25 +22,6 @@ use crate::follower::{Follower, Progress};
 use crate::settings::{Record, Settings};
 use crate::store::{Ask, Filter, Refused, Reply, Store};
 use crate::trial::{Claim, Outcome, Token, Trial};
-
-/// A trial that has a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Best {
-    /// The trial's number.
-    pub trial: u64,
-    /// What was tried.
-    pub configuration: Configuration,
-    /// Its value, as told.
-    pub value: f64,
-}
-
-impl Best {
-    /// Of a trial that has a value.
-    pub fn of(trial: Trial) -> Option<Self> {
-        let value = trial.outcome()?.value()?;
-        Some(Self { trial: trial.id, configuration: trial.configuration, value })
-    }
-}
 
 /// An open study.
 pub struct Study {
@@ -71,7 +53,7 @@ impl Study {
     }
 
     fn new(store: Arc<dyn Store>, settings: Settings, strategy: Box<dyn Strategy>) -> Self {
-        let follower = Mutex::new(Follower::new(settings.clone()));
+        let follower = Mutex::new(Follower::new(&settings));
         Self { store, settings, strategy, follower }
     }
 
@@ -174,7 +156,7 @@ impl Study {
     ///
     /// Where values are noisy, the best of many is the luckiest: keep what [`Self::recommend`] says.
     pub fn best(&self) -> Result<Option<Best>> {
-        Ok(self.best_trials(1)?.pop().and_then(Best::of))
+        Ok(self.best_trials(1)?.pop().and_then(Trial::into_best))
     }
 
     /// The trial to keep, with the value that it was told: the best by the method's model where that finds noise in the
@@ -184,9 +166,17 @@ impl Study {
     pub fn recommend(&self) -> Result<Option<Best>> {
         let mut follower = self.follower()?;
         follower.catch_up(&*self.store)?;
-        let recommended = follower.recommend(&*self.strategy)?;
-        drop(follower);
-        Ok(recommended.map(|trial| self.trial(trial)).transpose()?.and_then(Best::of))
+        follower.recommend(&*self.strategy)
+    }
+
+    /// What the method expects of each configuration; `None` for a method without a model, and while there is nothing to
+    /// learn from.
+    ///
+    /// Costs as much as asking: the first call of a process reads the whole history.
+    pub fn predict(&self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
+        let mut follower = self.follower()?;
+        follower.catch_up(&*self.store)?;
+        follower.predict(&*self.strategy, configurations)
     }
 
     /// The best trials, best first, `count` at most.
@@ -237,6 +227,6 @@ impl Study {
 
 fn strategy(settings: &Settings) -> Result<Box<dyn Strategy>> {
     let strategy = settings.method.build(settings.batch_size)?;
-    strategy.check(&settings.space)?;
+    strategy.check(&settings.space, &settings.direction.into())?;
     Ok(strategy)
 }

@@ -9,6 +9,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use wimble::ledger::Best;
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;
@@ -182,6 +183,12 @@ impl Trial {
             State::Finished(finish) => Some(&finish.outcome),
             State::Queued(_) | State::Running(_) => None,
         }
+    }
+
+    /// The trial as one that may be kept, if it has a value.
+    pub fn into_best(self) -> Option<Best> {
+        let value = self.outcome()?.value()?;
+        Some(Best { trial: self.id, configuration: self.configuration, value })
     }
 
     /// What was told beside its outcome, if it is finished.

@@ -22,7 +22,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde_json::{Value as Json, json};
-use wimble::session::Direction;
+use wimble::goal::Direction;
 use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
 use wimble_study::{Attributes, Outcome, Settings, Timestamp, Trial};
 

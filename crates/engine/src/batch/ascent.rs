@@ -17,6 +17,7 @@ use crate::acquisition::SmoothAcquisition;
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::domain::Domain;
 use crate::error::Result;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
 
@@ -32,6 +33,11 @@ pub struct Ascent {
     pub evaluations: usize,
     /// Up to how many configurations a countable domain is searched exactly.
     pub exact_up_to: usize,
+}
+
+impl Named for Ascent {
+    const NAME: &'static str = "ascent";
+    const DESCRIPTION: &'static str = "multi-start ascent to the maximum";
 }
 
 impl Default for Ascent {

@@ -18,6 +18,7 @@ use super::{BatchRule, SteinKernel, check_count, shortlist};
 use crate::acquisition::Acquisition;
 use crate::domain::Domain;
 use crate::error::Result;
+use crate::named::Named;
 use crate::points::{Points, squared_distance};
 use crate::seed::Rng;
 
@@ -35,6 +36,11 @@ pub struct Candidates {
     pub changes: usize,
     /// Up to how many configurations a countable domain is searched exactly.
     pub exact_up_to: usize,
+}
+
+impl Named for Candidates {
+    const NAME: &'static str = "candidates";
+    const DESCRIPTION: &'static str = "random candidates with local search; needs no gradients";
 }
 
 impl Default for Candidates {

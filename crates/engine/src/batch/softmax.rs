@@ -20,6 +20,7 @@ use super::{BatchRule, shortlist};
 use crate::acquisition::Acquisition;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, uniform};
 
@@ -35,6 +36,12 @@ pub struct Softmax {
     pub changes: usize,
     /// Up to how many configurations a countable domain is sampled exactly.
     pub exact_up_to: usize,
+}
+
+impl Named for Softmax {
+    const NAME: &'static str = "softmax";
+    const DESCRIPTION: &'static str =
+        "a random sample of candidates by their probability; needs no gradients";
 }
 
 impl Default for Softmax {

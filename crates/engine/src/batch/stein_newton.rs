@@ -36,7 +36,8 @@ use crate::acquisition::SmoothAcquisition;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::linalg::Cholesky;
-use crate::points::{Points, squared_distance};
+use crate::named::Named;
+use crate::points::{Points, dot, squared_distance};
 use crate::seed::Rng;
 
 /// Settings of Stein variational Newton.
@@ -51,6 +52,11 @@ pub struct SteinNewton {
     pub memory: usize,
     /// The particles are left where they are once none of their coordinates moves further than this.
     pub tolerance: f64,
+}
+
+impl Named for SteinNewton {
+    const NAME: &'static str = "stein-newton";
+    const DESCRIPTION: &'static str = "the same with second-order steps";
 }
 
 impl Default for SteinNewton {
@@ -336,7 +342,6 @@ const RIDGE: f64 = 1e-8;
 
 /// The matrix B that the damped BFGS updates for `pairs`, in order, make of a multiple of I.
 fn bfgs(dim: usize, pairs: &[&Pair], unknown: f64) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let norm = |a: &[f64]| dot(a, a).sqrt();
     let scale = pairs.last().map(|pair| norm(&pair.change) / norm(&pair.step));
     let scale = scale.filter(|scale| *scale > 1e-8 * unknown).unwrap_or(unknown);

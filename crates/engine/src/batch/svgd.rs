@@ -24,6 +24,7 @@ use crate::acquisition::SmoothAcquisition;
 use crate::descent::root_mean_square::RootMeanSquare;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, uniform};
 
@@ -37,6 +38,12 @@ pub struct Svgd {
     pub step_size: f64,
     /// ρ, the decay rate of the step rule.
     pub decay: f64,
+}
+
+impl Named for Svgd {
+    const NAME: &'static str = "svgd";
+    const DESCRIPTION: &'static str =
+        "Stein variational gradient descent: a sample that spreads over the modes";
 }
 
 impl Default for Svgd {

@@ -19,12 +19,15 @@
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::logistic::{sigmoid, value_and_slope};
+use super::parallel::{in_parallel, workers_for};
 use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
-use super::tree::{in_parallel, resample, smoothed_rate, workers_for};
+use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -47,6 +50,11 @@ pub struct Boosting {
     /// M, at least 1. A single member is fitted to the labels themselves and costs a fifth of the default, but has no
     /// upper bound.
     pub members: usize,
+}
+
+impl Named for Boosting {
+    const NAME: &'static str = "boosting";
+    const DESCRIPTION: &'static str = "gradient-boosted trees";
 }
 
 impl Default for Boosting {
@@ -241,11 +249,7 @@ pub struct BoostingBound<'c> {
 
 impl BoostingBound<'_> {
     fn read(&self, logits: &mut [f64]) -> f64 {
-        let logit = self.reading.of(logits);
-        match self.target {
-            Target::Logit => logit,
-            Target::LogProbability => log_sigmoid(logit),
-        }
+        value_and_slope(self.target, self.reading.of(logits)).0
     }
 }
 
@@ -274,20 +278,12 @@ impl Acquisition for BoostingBound<'_> {
     }
 }
 
-fn sigmoid(logit: f64) -> f64 {
-    1.0 / (1.0 + (-logit).exp())
-}
-
-/// log 1/(1 + e⁻ᶠ) without overflow where F is far below 0.
-fn log_sigmoid(logit: f64) -> f64 {
-    logit.min(0.0) - (-logit.abs()).exp().ln_1p()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::uniform;
 
     fn history(dim: usize, len: usize) -> History {
@@ -295,21 +291,21 @@ mod tests {
         let mut history = History::new(dim);
         for _ in 0..len {
             let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-            let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(boosting: Boosting, history: &History) -> BoostingClassifier {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         boosting.fit(&labels, None, &mut Seed(2).stream("fit", 0)).unwrap()
     }
 
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
         let history = history(3, 200);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let by = |workers| {
             Boosting::default().fit_by(workers, &labels, &mut Seed(2).stream("fit", 0)).unwrap()
         };
@@ -322,7 +318,7 @@ mod tests {
     fn one_round_is_one_newton_step_in_each_leaf() {
         let mut history = History::new(1);
         for (x, value) in [(0.0, 0.0), (0.1, 0.0), (0.7, 1.0), (0.8, 1.0), (0.9, 1.0)] {
-            history.push(&[x], Outcome::Value(value)).unwrap();
+            history.push(&[x], Outcome::from(value)).unwrap();
         }
         let boosting = Boosting { rounds: 1, members: 1, max_depth: 1, ..Boosting::default() };
         let classifier = fit(boosting, &history);
@@ -340,7 +336,7 @@ mod tests {
     #[test]
     fn more_rounds_fit_the_labels_better() {
         let history = history(2, 100);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let loss = |rounds| {
             let classifier = fit(Boosting { rounds, members: 1, ..Boosting::default() }, &history);
             let log_probability = |(i, x): (usize, &[f64])| {
@@ -351,15 +347,6 @@ mod tests {
         };
         let losses = [1, 3, 10, 30, 100, 300].map(loss);
         assert!(losses.is_sorted_by(|a, b| a > b), "{losses:?}");
-    }
-
-    #[test]
-    fn the_log_of_the_sigmoid_neither_overflows_nor_rounds_to_zero() {
-        for logit in [-30.0, -1.0, 0.0, 2.0, 30.0_f64] {
-            assert!((log_sigmoid(logit) - sigmoid(logit).ln()).abs() < 1e-12, "{logit}");
-        }
-        assert_eq!(log_sigmoid(-1e6), -1e6);
-        assert!(log_sigmoid(50.0) < 0.0);
     }
 
     #[test]

@@ -20,17 +20,18 @@
 //!
 //! Half of this file is tests.
 
-use std::ops::Range;
 use std::thread;
 
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::parallel::in_parallel;
 use super::perceptron::{Network, Perceptron};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -45,6 +46,11 @@ pub struct Ensemble {
     pub members: usize,
     /// What each of them is.
     pub perceptron: Perceptron,
+}
+
+impl Named for Ensemble {
+    const NAME: &'static str = "ensemble";
+    const DESCRIPTION: &'static str = "several perceptrons";
 }
 
 impl Default for Ensemble {
@@ -74,6 +80,10 @@ impl Learner for Ensemble {
 
     fn kept_every(&self) -> Option<usize> {
         self.perceptron.kept_every()
+    }
+
+    fn for_batches(self, batch_size: usize) -> Self {
+        Self { perceptron: self.perceptron.for_batches(batch_size), ..self }
     }
 
     fn takes_weights(&self) -> bool {
@@ -121,37 +131,9 @@ impl Ensemble {
         rng: &mut Rng,
     ) -> Result<EnsembleClassifier> {
         let seed = Seed(rng.next_u64());
-        let fit = |members: Range<usize>| -> Vec<Result<Network>> {
-            let fit_member = |i: usize| {
-                let previous = previous.and_then(|previous| previous.members.get(i));
-                self.perceptron.fit(labels, previous, &mut seed.stream("member", i as u64))
-            };
-            members.map(fit_member).collect()
-        };
-        let share = self.members.div_ceil(threads.max(1));
-        let mut shares =
-            (0..self.members).step_by(share).map(|first| first..self.members.min(first + share));
-        let own = shares.next().unwrap_or_default();
-        let members = thread::scope(|scope| {
-            let fit = &fit;
-            let others: Vec<_> = shares
-                .map(|share| {
-                    let members = share.clone();
-                    let worker = thread::Builder::new().spawn_scoped(scope, move || fit(members));
-                    (share, worker)
-                })
-                .collect();
-            let mut members = fit(own);
-            for (share, worker) in others {
-                members.extend(match worker {
-                    Ok(worker) => {
-                        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                    }
-                    // The system has no thread to give.
-                    Err(_) => fit(share),
-                });
-            }
-            members
+        let members = in_parallel(self.members, threads, |i| {
+            let previous = previous.and_then(|previous| previous.members.get(i));
+            self.perceptron.fit(labels, previous, &mut seed.stream("member", i as u64))
         });
         Ok(EnsembleClassifier { members: members.into_iter().collect::<Result<_>>()? })
     }
@@ -396,9 +378,11 @@ fn quantile(level: f64, logits: &[f64], slopes: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classifier::logistic::sigmoid;
     use crate::classifier::perceptron::{Activation, Start};
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::uniform;
     use proptest::prelude::*;
 
@@ -420,14 +404,14 @@ mod tests {
         let mut rng = Seed(1).stream("test", 0);
         for _ in 0..len {
             let x: Vec<f64> = (0..dim).map(|_| 0.5 * uniform(&mut rng)).collect();
-            let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(settings: &Ensemble, history: &History) -> EnsembleClassifier {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         settings.fit(&labels, None, &mut Seed(1).stream("fit", 0)).unwrap()
     }
 
@@ -446,10 +430,6 @@ mod tests {
             bounds.into_iter().map(bound).chain([ensemble.acquisition(target)])
         };
         TARGETS.into_iter().flat_map(of_target).collect()
-    }
-
-    fn sigmoid(logit: f64) -> f64 {
-        1.0 / (1.0 + (-logit).exp())
     }
 
     /// The value as the documentation has it.
@@ -625,7 +605,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_and_of_members_changes_no_bit() {
         let history = history(2, 100);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let points = random_points(2, 20, 2);
         let bits = |ensemble: &EnsembleClassifier| -> Vec<Vec<u64>> {
             let of_member =
@@ -656,7 +636,7 @@ mod tests {
     #[test]
     fn a_warm_start_continues_each_member() {
         let history = history(2, 64);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let loss = |network: &Network| -> f64 {
             let losses = (0..labels.len()).map(|i| {
                 let probability = network.probability(labels.point(i));
@@ -704,8 +684,8 @@ mod tests {
             let mut history = History::new(3);
             for x in data.rows() {
                 let x: Vec<f64> = x.iter().map(|x| 0.45 + 0.1 * x).collect();
-                let value = x.iter().map(|x| (x - 0.47).powi(2)).sum();
-                history.push(&x, Outcome::Value(value)).unwrap();
+                let value: f64 = x.iter().map(|x| (x - 0.47).powi(2)).sum();
+                history.push(&x, Outcome::from(value)).unwrap();
             }
             let ensemble = fit(&Ensemble::default(), &history);
             at += sum(&ensemble, history.points());
@@ -722,7 +702,9 @@ mod tests {
             let settings = Ensemble { members, ..Ensemble::default() };
             for history in &few {
                 for threshold in [-1.0, 10.0] {
-                    let labels = Threshold::Fixed { value: threshold }.label(history).unwrap();
+                    let labels = Threshold::Fixed { value: threshold }
+                        .label(history.points(), history.objective())
+                        .unwrap();
                     let ensemble = settings.fit(&labels, None, rng).unwrap();
                     let good = ensemble.probability(history.points().row(0));
                     assert_eq!(good > 0.5, threshold > 0.0);
@@ -750,7 +732,7 @@ mod tests {
 
         let history = history(2, 64);
         let perceptron = Perceptron { learning_rate: 1e30, ..Perceptron::default() };
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let error = Ensemble { perceptron, ..Ensemble::default() }
             .fit(&labels, None, &mut Seed(1).stream("fit", 0))
             .unwrap_err();

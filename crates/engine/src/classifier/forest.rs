@@ -20,12 +20,14 @@
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::parallel::{in_parallel, workers_for};
 use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
-use super::tree::{in_parallel, resample, smoothed_rate, workers_for};
+use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 
@@ -48,6 +50,11 @@ pub struct Forest {
     /// Values told apart in a column, 2 to 256; beyond, quantiles. 64 are a little faster and no less accurate on points
     /// spread evenly, but cannot part points that crowd around a minimum.
     pub bins: usize,
+}
+
+impl Named for Forest {
+    const NAME: &'static str = "forest";
+    const DESCRIPTION: &'static str = "a random forest";
 }
 
 impl Default for Forest {
@@ -244,8 +251,9 @@ mod tests {
     use super::*;
     use crate::batch::{BatchRule as _, Candidates};
     use crate::domain::Domain;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::uniform;
     use crate::space::{Dimension, SearchSpace, Taken};
 
@@ -254,21 +262,21 @@ mod tests {
         let mut history = History::new(dim);
         for _ in 0..len {
             let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-            let value = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(forest: Forest, history: &History) -> ForestClassifier {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         forest.fit(&labels, None, &mut Seed(2).stream("fit", 0)).unwrap()
     }
 
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
         let history = history(3, 200);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let by =
             |workers| Forest::default().fit_by(workers, &labels, &mut Seed(2).stream("fit", 0));
         let alone = by(1);
@@ -280,7 +288,7 @@ mod tests {
     fn a_leaf_holds_the_smoothed_share_of_the_good() {
         let mut history = History::new(1);
         for i in 0..7 {
-            history.push(&[f64::from(i)], Outcome::Value(1.0)).unwrap();
+            history.push(&[f64::from(i)], Outcome::from(1.0)).unwrap();
         }
         for smoothing in [0.1, 1.0, 30.0] {
             let forest = fit(Forest { smoothing, ..Forest::default() }, &history);
@@ -294,8 +302,8 @@ mod tests {
     fn trees_differ_more_in_a_gap_than_at_the_points() {
         let mut history = History::new(1);
         for i in 0..10 {
-            history.push(&[f64::from(i) / 45.0], Outcome::Value(0.0)).unwrap();
-            history.push(&[1.0 - f64::from(i) / 45.0], Outcome::Value(1.0)).unwrap();
+            history.push(&[f64::from(i) / 45.0], Outcome::from(0.0)).unwrap();
+            history.push(&[1.0 - f64::from(i) / 45.0], Outcome::from(1.0)).unwrap();
         }
         let forest = fit(Forest::default(), &history);
         let spread = |x: f64| {

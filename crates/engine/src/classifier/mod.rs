@@ -10,6 +10,8 @@ pub mod ensemble;
 pub mod forest;
 pub mod fourier_features;
 pub mod least_squares;
+mod logistic;
+mod parallel;
 pub mod perceptron;
 mod tree;
 
@@ -54,6 +56,14 @@ pub trait Learner: Send + Sync {
     /// same bits whether or not it reuses the previous one.
     fn kept_every(&self) -> Option<usize> {
         None
+    }
+
+    /// The settings for batches of this size, where they leave something for it to decide.
+    fn for_batches(self, _batch_size: usize) -> Self
+    where
+        Self: Sized,
+    {
+        self
     }
 
     /// Whether a fit heeds [`Labels::weight`].

@@ -12,7 +12,7 @@
 //! Cost for m points over n: O(mn²) at first, O(mn + n²) for each point taken in.
 
 use super::posterior::{Posterior, Prediction};
-use crate::points::Points;
+use crate::points::{Points, dot};
 
 /// Predictions at a set of points.
 #[derive(Debug, Clone)]
@@ -87,10 +87,6 @@ impl Field {
         }
         self.added.push(added);
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

@@ -16,11 +16,12 @@
 
 use super::posterior::Posterior;
 use crate::error::{Error, Result};
-use crate::points::Points;
+use crate::linalg::JITTERS;
+use crate::points::{Points, dot};
 
-/// Jitters tried in turn, in units of the output scale. The first one is never left out: near coinciding points
-/// the factor would otherwise jump between rungs, and its gradient with it.
-const JITTERS: [f64; 4] = [1e-9, 1e-8, 1e-7, 1e-6];
+/// The rungs of [`JITTERS`] that are tried, 1e-9 to 1e-6, in units of the output scale. The first of them is never left
+/// out: near coinciding points the factor would otherwise jump between rungs, and its gradient with it.
+const RUNGS: std::ops::Range<usize> = 2..6;
 
 /// Mean and factored covariance of the function at several points, noise left out.
 #[derive(Debug, Clone)]
@@ -51,7 +52,6 @@ impl<'p> Joint<'p> {
         for x in points.rows() {
             rows.extend(posterior.points().rows().map(|p| kernel.value(x, p)));
         }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let row = |rows: &[f64], i: usize| rows[i * n..(i + 1) * n].to_vec();
         let mean = (0..m).map(|i| dot(weights, &rows[i * n..(i + 1) * n])).collect();
         posterior.factor().solve_lower_batch(&mut rows);
@@ -138,16 +138,13 @@ impl Square {
     /// jitters are in units of `scale`.
     pub fn cholesky(&self, scale: f64) -> Result<Self> {
         let mut failed = 0;
-        for jitter in JITTERS {
+        for jitter in &JITTERS[RUNGS] {
             match self.factor(jitter * scale) {
                 Ok(lower) => return Ok(lower),
                 Err(pivot) => failed = pivot,
             }
         }
-        Err(Error::NotPositiveDefinite {
-            pivot: failed,
-            jitter: JITTERS[JITTERS.len() - 1] * scale,
-        })
+        Err(Error::NotPositiveDefinite { pivot: failed, jitter: JITTERS[RUNGS.end - 1] * scale })
     }
 
     /// The factor, or the index of the pivot that is not positive.

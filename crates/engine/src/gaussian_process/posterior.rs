@@ -16,7 +16,7 @@
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::Cholesky;
-use crate::points::Points;
+use crate::points::{Points, dot};
 
 /// Points whose kernel rows are held at a time when many are predicted.
 const CHUNK: usize = 64;
@@ -313,10 +313,6 @@ fn fill_row(kernel: &Kernel, x: &[f64], points: &Points, row: &mut [f64]) {
     for (entry, point) in row.iter_mut().zip(points.rows()) {
         *entry = kernel.scaled_value(x, point);
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]

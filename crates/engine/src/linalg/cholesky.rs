@@ -26,7 +26,7 @@ const TILE: usize = 16;
 /// Entries of a square block.
 const BLOCK: usize = TILE * TILE;
 /// Jitters tried in turn, in units of the first diagonal entry.
-const JITTERS: [f64; 8] = [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
+pub(crate) const JITTERS: [f64; 8] = [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
 
 /// The lower triangular factor of A + jitter · I, with the smallest jitter of a fixed ladder that works.
 ///
@@ -332,6 +332,7 @@ fn solve_upper_block(block: &[f64], b: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::points::dot;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
@@ -340,7 +341,6 @@ mod tests {
         let mut rng = Seed(seed).stream("test", 0);
         let g: Vec<Vec<f64>> =
             (0..len).map(|_| (0..len).map(|_| uniform(&mut rng) - 0.5).collect()).collect();
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         (0..len)
             .map(|i| {
                 (0..len)

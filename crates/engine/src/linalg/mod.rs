@@ -7,3 +7,4 @@ pub mod definite;
 pub mod symmetric;
 
 pub use cholesky::Cholesky;
+pub(crate) use cholesky::JITTERS;

@@ -17,15 +17,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Memory, Strategy};
+use super::opening::{Initial, place};
+use super::spec::{BorePlusPlusSpec, BoreSpec};
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::acquisition::Acquisition as _;
 use crate::batch::{Ascent, BatchRule, Svgd};
 use crate::classifier::least_squares::LeastSquares;
 use crate::classifier::perceptron::{Perceptron, Start};
 use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
+use crate::column::Column;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::history::History;
+use crate::forecast::{Forecast, Good};
+use crate::goal::Goal;
 use crate::labels::{Labels, Threshold, Weights};
+use crate::named::Named as _;
 use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::seed::{Rng, Seed};
@@ -73,7 +79,7 @@ impl Bore<Perceptron, Svgd> {
 impl Bore<Perceptron, Ascent> {
     /// BORE, Algorithm 1: one point at a time, and so a kept fit for every trial.
     pub fn sequential() -> Self {
-        let start = Start::Warm { every: 1 };
+        let start = Start::Warm { every: Some(1) };
         Self::new(Perceptron { start, ..Perceptron::default() }, Ascent::default())
     }
 }
@@ -115,10 +121,11 @@ where
     R: for<'c> BatchRule<<L::Classifier as Classifier>::Acquisition<'c>>,
 {
     fn name(&self) -> &'static str {
-        "bore"
+        BoreSpec::NAME
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         self.check_model(space)?;
         self.rule.check()
     }
@@ -127,12 +134,20 @@ where
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        self.place(evidence, batch_size, seed, memory, |classifier, domain, count, rng| {
+        self.place(evidence, batch_size, memory, |classifier, domain, count, rng| {
             self.rule.choose(&classifier.acquisition(self.target), domain, count, rng)
         })
+    }
+
+    fn predict(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.forecasts(evidence, points, memory, |_| Ok(None))
     }
 }
 
@@ -142,10 +157,11 @@ where
     R: for<'c> BatchRule<<L::Classifier as Uncertain>::UpperBound<'c>>,
 {
     fn name(&self) -> &'static str {
-        "bore++"
+        BorePlusPlusSpec::NAME
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         self.confidence.check()?;
         self.bore.check_model(space)?;
         self.bore.rule.check()
@@ -155,12 +171,25 @@ where
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        self.bore.place(evidence, batch_size, seed, memory, |classifier, domain, count, rng| {
+        self.bore.place(evidence, batch_size, memory, |classifier, domain, count, rng| {
             let bound = classifier.upper_bound(self.confidence, self.bore.target)?;
             self.bore.rule.choose(&bound, domain, count, rng)
+        })
+    }
+
+    fn predict(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.bore.forecasts(evidence, points, memory, |classifier| {
+            let bound = classifier.upper_bound(self.confidence, Target::LogProbability)?;
+            let mut values = vec![0.0; points.len()];
+            bound.values(points, &mut values);
+            Ok(Some(values.into_iter().map(f64::exp).collect()))
         })
     }
 }
@@ -179,24 +208,25 @@ impl<C> Default for Kept<C> {
 }
 
 impl<L: Learner, R> Bore<L, R> {
-    /// The classifier fitted to all of `history`; `None` while there is nothing to label.
+    /// The classifier fitted to all `points`, whose numbers are `column`; `None` while there is nothing to label.
     ///
     /// `memory` is that of [`Strategy::propose`]; an empty one gives the same classifier.
     pub fn classifier(
         &self,
-        history: &History,
+        points: &Points,
+        column: &Column,
         seed: Seed,
         memory: &mut Memory,
     ) -> Result<Option<Arc<L::Classifier>>> {
         let label = |len, ranking: &Ranking| {
-            self.threshold.label_first(self.weights, history, len, ranking)
+            self.threshold.label_first(self.weights, points, column, len, ranking)
         };
         let Some(labels) =
-            label(history.len(), history.ranking()).filter(|labels| !labels.is_empty())
+            label(points.len(), column.ranking()).filter(|labels| !labels.is_empty())
         else {
             return Ok(None);
         };
-        let kept = memory.take::<Kept<L::Classifier>>().filter(|kept| kept.trials <= history.len());
+        let kept = memory.take::<Kept<L::Classifier>>().filter(|kept| kept.trials <= points.len());
         let mut kept = kept.unwrap_or_default();
         let fit = |labels: &Labels<'_>, previous: &Option<Arc<L::Classifier>>| {
             // One stream for each number of trials seen, whichever process fits it.
@@ -206,23 +236,22 @@ impl<L: Learner, R> Bore<L, R> {
         let fitted = match self.learner.kept_every() {
             None => {
                 let fitted = fit(&labels, &kept.classifier)?;
-                kept.trials = history.len();
+                kept.trials = points.len();
                 kept.classifier = Some(Arc::clone(&fitted));
                 fitted
             }
             Some(every) => {
-                while kept.trials + every <= history.len() {
+                while kept.trials + every <= points.len() {
                     let news = kept.trials..kept.trials + every;
                     kept.trials = news.end;
-                    let values =
-                        history.outcomes()[news].iter().filter_map(|outcome| outcome.value());
+                    let values = news.filter_map(|trial| column.value(trial));
                     values.for_each(|value| kept.ranking.insert(value));
                     if let Some(labels) = label(kept.trials, &kept.ranking) {
                         kept.classifier = Some(fit(&labels, &kept.classifier)?);
                     }
                 }
                 match &kept.classifier {
-                    Some(classifier) if kept.trials == history.len() => Arc::clone(classifier),
+                    Some(classifier) if kept.trials == points.len() => Arc::clone(classifier),
                     previous => fit(&labels, previous)?,
                 }
             }
@@ -245,32 +274,43 @@ impl<L: Learner, R> Bore<L, R> {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
         choose: impl FnOnce(&L::Classifier, &Domain<'_>, usize, &mut Rng) -> Result<Points>,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let leaders = history.leaders().iter().map(|&i| history.points().row(i));
-        let incumbents = Points::from_rows(space.dim(), leaders);
-        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
-        domain.check_room(batch_size)?;
+        let initial = Initial::FirstAndUnvalued(self.initial);
+        place(evidence, batch_size, "place", initial, |opening| {
+            let Evidence { space, history, seed, .. } = opening.evidence;
+            let (points, column) = (history.points(), opening.evidence.column());
+            let leaders = column.leaders().iter().map(|&i| points.row(i));
+            let incumbents = Points::from_rows(space.dim(), leaders);
+            let domain = opening.domain(&incumbents);
+            match self.classifier(points, column, seed, memory)? {
+                Some(classifier) => choose(&classifier, &domain, opening.count, &mut opening.rng),
+                None => domain.sample(opening.count, &mut opening.rng),
+            }
+        })
+    }
 
-        let issued = history.len() + pending.len();
-        let mut rng = seed.stream("place", issued as u64);
-        let random = self.initial.saturating_sub(issued).min(batch_size);
-        let classifier = if random == batch_size || history.ranking().is_empty() {
-            None
-        } else {
-            self.classifier(history, seed, memory)?
+    /// The class probability at each point, with the upper bounds that `upper_bounds` gives of it.
+    fn forecasts(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+        upper_bounds: impl FnOnce(&L::Classifier) -> Result<Option<Vec<f64>>>,
+    ) -> Result<Option<Vec<Forecast>>> {
+        let (told, column) = (evidence.history.points(), evidence.column());
+        let Some(classifier) = self.classifier(told, column, evidence.seed, memory)? else {
+            return Ok(None);
         };
-        let Some(classifier) = classifier else { return domain.sample(batch_size, &mut rng) };
-
-        let mut batch = domain.sample(random, &mut rng)?;
-        let mut ahead = pending.clone();
-        ahead.extend(&batch);
-        let domain = Domain { pending: &ahead, ..domain };
-        let chosen = choose(&classifier, &domain, batch_size - random, &mut rng)?;
-        batch.extend(&domain.settle(&chosen, &mut rng)?);
-        Ok(batch)
+        let Some(threshold) = self.threshold.value(column.ranking()) else { return Ok(None) };
+        let bounds = upper_bounds(&classifier)?;
+        let forecast = |(i, x): (usize, &[f64])| {
+            let probability = classifier.probability(x);
+            let upper_bound = bounds.as_ref().map(|bounds| bounds[i]);
+            let good = Good { threshold, probability, upper_bound };
+            Forecast { good: Some(good), ..Forecast::default() }
+        };
+        Ok(Some(points.rows().enumerate().map(forecast).collect()))
     }
 }

@@ -31,11 +31,13 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::axis::{Axis, Scope};
-use super::{Evidence, Memory, Strategy};
+use super::opening::{Initial, place};
+use super::{Evidence, Memory, Strategy, check_served};
 use crate::descent::evolution::Evolution;
-use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::goal::Goal;
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Seed, uniform};
 use crate::space::SearchSpace;
@@ -56,6 +58,11 @@ pub struct CmaEs {
     pub inject_initial: bool,
 }
 
+impl Named for CmaEs {
+    const NAME: &'static str = "cma-es";
+    const DESCRIPTION: &'static str = "covariance matrix adaptation";
+}
+
 impl Default for CmaEs {
     fn default() -> Self {
         Self { initial: 10, population: None, step_size: 1.0 / 6.0, inject_initial: false }
@@ -73,10 +80,11 @@ const MOST_DOUBLINGS: u32 = 10;
 
 impl Strategy for CmaEs {
     fn name(&self) -> &'static str {
-        "cma-es"
+        Self::NAME
     }
 
-    fn check(&self, _: &SearchSpace) -> Result<()> {
+    fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         if let Some(population) =
             self.population.filter(|population| !(2..=100_000).contains(population))
         {
@@ -92,34 +100,22 @@ impl Strategy for CmaEs {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let incumbents = Points::new(space.dim());
-        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
-        domain.check_room(batch_size)?;
-
-        let issued = history.len() + pending.len();
-        let mut rng = seed.stream("cma-es-initial", issued as u64);
-        let random = self.initial.saturating_sub(issued).min(batch_size);
-        let mut batch = domain.sample(random, &mut rng)?;
-        if random == batch_size {
-            return Ok(batch);
-        }
-        let run = self.replay(space, history, seed, memory)?;
-        let mut draws = Points::with_capacity(space.dim(), batch_size - random);
-        for place in random..batch_size {
-            let mut rng = seed.stream("cma-es", (issued + place) as u64);
-            let x: Vec<f64> =
-                run.evolution.sample(&mut rng).into_iter().map(|u| u.clamp(0.0, 1.0)).collect();
-            draws.push(&x);
-        }
-        memory.keep(run);
-        let mut ahead = pending.clone();
-        ahead.extend(&batch);
-        batch.extend(&Domain { pending: &ahead, ..domain }.settle(&draws, &mut rng)?);
-        Ok(batch)
+        let initial = Initial::First(self.initial);
+        place(evidence, batch_size, "cma-es-initial", initial, |opening| {
+            let Evidence { space, history, seed, .. } = opening.evidence;
+            let run = self.replay(space, history, seed, memory)?;
+            let mut draws = Points::with_capacity(space.dim(), opening.count);
+            for place in opening.first..opening.first + opening.count {
+                let mut rng = seed.stream("cma-es", place as u64);
+                let x: Vec<f64> =
+                    run.evolution.sample(&mut rng).into_iter().map(|u| u.clamp(0.0, 1.0)).collect();
+                draws.push(&x);
+            }
+            memory.keep(run);
+            Ok(draws)
+        })
     }
 }
 
@@ -189,7 +185,7 @@ impl Run {
         self.trials = trials.end;
         self.generation += 1;
         // Trials without a value rank last, and equal ones in the order in which they were told.
-        let value = |i: usize| history.outcomes()[i].value().unwrap_or(f64::INFINITY);
+        let value = |i: usize| history.objective().value(i).unwrap_or(f64::INFINITY);
         let mut order: Vec<usize> = trials.collect();
         order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
         let best = value(order[0]);
@@ -283,7 +279,7 @@ fn least_deviations(space: &SearchSpace, axes: &[Axis], evolution: &Evolution) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Outcome;
+    use crate::outcome::Outcome;
     use crate::space::Dimension;
 
     fn cube(dim: usize) -> SearchSpace {
@@ -314,8 +310,8 @@ mod tests {
         let none = Points::new(space.dim());
         let mut memory = Memory::default();
         for _ in 0..asks {
-            let evidence = Evidence { space, history: &history, pending: &none };
-            let batch = settings.propose(evidence, size, Seed(1), &mut memory).unwrap();
+            let evidence = Evidence { space, history: &history, pending: &none, seed: Seed(1) };
+            let batch = settings.propose(evidence, size, &mut memory).unwrap();
             assert_eq!(batch.len(), size);
             for i in (0..size).rev() {
                 let x = batch.row(i);
@@ -333,21 +329,25 @@ mod tests {
     }
 
     fn sphere(x: &[f64]) -> Outcome {
-        Outcome::Value(x.iter().map(|x| (x - 0.3).powi(2)).sum())
+        Outcome::from(x.iter().map(|x| (x - 0.3).powi(2)).sum::<f64>())
     }
 
     #[test]
     fn the_sphere_is_solved_with_batches_of_any_size() {
         for (size, asks) in [(1, 900), (7, 130), (10, 90)] {
             let history = search(&CmaEs::default(), &cube(5), size, asks, true, sphere);
-            let best = history.best_value().unwrap();
+            let best = history.objective().best_value().unwrap();
             assert!(best < 1e-8, "batches of {size}: {best}");
         }
         let wide = CmaEs { population: Some(100), ..CmaEs::default() };
-        let best = search(&wide, &cube(5), 100, 40, true, sphere).best_value().unwrap();
+        let best = search(&wide, &cube(5), 100, 40, true, sphere).objective().best_value().unwrap();
         assert!(best < 1e-8, "batches of 100: {best}");
         let narrow = search(&CmaEs::default(), &cube(5), 100, 40, true, sphere);
-        assert!(narrow.best_value().unwrap() < 1e-4, "{:?}", narrow.best_value());
+        assert!(
+            narrow.objective().best_value().unwrap() < 1e-4,
+            "{:?}",
+            narrow.objective().best_value()
+        );
     }
 
     #[test]
@@ -355,22 +355,32 @@ mod tests {
         let rosenbrock = |x: &[f64]| {
             let x: Vec<f64> = x.iter().map(|x| 4.0 * x - 2.0).collect();
             let pairs = x.windows(2);
-            Outcome::Value(
-                pairs.map(|w| 100.0 * (w[1] - w[0] * w[0]).powi(2) + (1.0 - w[0]).powi(2)).sum(),
+            Outcome::from(
+                pairs
+                    .map(|w| 100.0 * (w[1] - w[0] * w[0]).powi(2) + (1.0 - w[0]).powi(2))
+                    .sum::<f64>(),
             )
         };
         let history = search(&CmaEs::default(), &cube(4), 8, 400, true, rosenbrock);
-        assert!(history.best_value().unwrap() < 1e-8, "{:?}", history.best_value());
-        let corner = |x: &[f64]| Outcome::Value(x[0] + (1.0 - x[1]) + (x[2] - 0.3).powi(2));
+        assert!(
+            history.objective().best_value().unwrap() < 1e-8,
+            "{:?}",
+            history.objective().best_value()
+        );
+        let corner = |x: &[f64]| Outcome::from(x[0] + (1.0 - x[1]) + (x[2] - 0.3).powi(2));
         let history = search(&CmaEs::default(), &cube(3), 7, 120, true, corner);
-        assert!(history.best_value().unwrap() < 1e-4, "{:?}", history.best_value());
+        assert!(
+            history.objective().best_value().unwrap() < 1e-4,
+            "{:?}",
+            history.objective().best_value()
+        );
     }
 
     #[test]
     fn memory_changes_nothing() {
         for space in [cube(3), mixed()] {
             let f = |x: &[f64]| match (1000.0 * x[0]) as usize % 5 {
-                3 => Outcome::Failed,
+                3 => Outcome::failed(),
                 _ => sphere(x),
             };
             for inject_initial in [false, true] {
@@ -387,13 +397,15 @@ mod tests {
         let space = cube(3);
         let history = search(&CmaEs::default(), &space, 10, 3, true, sphere);
         let mut pending = Points::new(3);
-        let evidence = Evidence { space: &space, history: &history, pending: &pending };
+        let evidence =
+            Evidence { space: &space, history: &history, pending: &pending, seed: Seed(1) };
         let propose = |evidence: Evidence<'_>, size: usize| {
-            CmaEs::default().propose(evidence, size, Seed(1), &mut Memory::default()).unwrap()
+            CmaEs::default().propose(evidence, size, &mut Memory::default()).unwrap()
         };
         let batch = propose(evidence, 100);
         for x in batch.rows() {
-            let evidence = Evidence { space: &space, history: &history, pending: &pending };
+            let evidence =
+                Evidence { space: &space, history: &history, pending: &pending, seed: Seed(1) };
             assert_eq!(propose(evidence, 1).row(0), x);
             pending.push(x);
         }
@@ -403,12 +415,16 @@ mod tests {
     fn mixed_spaces_are_searched_and_no_discrete_coordinate_freezes() {
         let space = mixed();
         let f = |x: &[f64]| {
-            Outcome::Value(
+            Outcome::from(
                 (x[5] - 0.83).powi(2) + (1.0 - x[1]) + (1.0 - x[3]) + (x[4] - 0.2).powi(2),
             )
         };
         let history = search(&CmaEs::default(), &space, 10, 60, true, f);
-        assert!(history.best_value().unwrap() < 1e-3, "{:?}", history.best_value());
+        assert!(
+            history.objective().best_value().unwrap() < 1e-3,
+            "{:?}",
+            history.objective().best_value()
+        );
         let run =
             CmaEs::default().replay(&space, &history, Seed(1), &mut Memory::default()).unwrap();
         let least = least_deviations(&space, &Axis::all(&space), &run.evolution);
@@ -427,7 +443,7 @@ mod tests {
         assert!(run.restarts >= 1);
         assert_eq!(run.evolution.population(), 6 << run.restarts);
         // A constant objective, and one that never has a value.
-        let flat = search(&CmaEs::default(), &space, 6, 200, true, |_| Outcome::Value(1.0));
+        let flat = search(&CmaEs::default(), &space, 6, 200, true, |_| Outcome::from(1.0));
         let run = CmaEs::default().replay(&space, &flat, Seed(1), &mut Memory::default()).unwrap();
         assert!(run.restarts >= 1);
         search(&CmaEs::default(), &space, 6, 50, true, |_| Outcome::Infeasible);
@@ -436,10 +452,20 @@ mod tests {
     #[test]
     fn settings_are_checked_and_read() {
         let space = cube(1);
-        let error = CmaEs { step_size: 0.0, ..CmaEs::default() }.check(&space).unwrap_err();
+        let error = CmaEs { step_size: 0.0, ..CmaEs::default() }
+            .check(&space, &Goal::default())
+            .unwrap_err();
         assert_eq!(error.to_string(), "step-size is 0, but must be above 0 and at most 0.5");
-        assert!(CmaEs { population: Some(1), ..CmaEs::default() }.check(&space).is_err());
-        assert!(CmaEs { step_size: f64::NAN, ..CmaEs::default() }.check(&space).is_err());
+        assert!(
+            CmaEs { population: Some(1), ..CmaEs::default() }
+                .check(&space, &Goal::default())
+                .is_err()
+        );
+        assert!(
+            CmaEs { step_size: f64::NAN, ..CmaEs::default() }
+                .check(&space, &Goal::default())
+                .is_err()
+        );
         let read: CmaEs = serde_json::from_str(r#"{"population": 12, "step-size": 0.2}"#).unwrap();
         assert_eq!(read, CmaEs { population: Some(12), step_size: 0.2, ..CmaEs::default() });
         assert!(serde_json::from_str::<CmaEs>(r#"{"sigma": 1}"#).is_err());

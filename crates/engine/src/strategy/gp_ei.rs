@@ -6,14 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::expected_improvement::LogExpectedImprovement;
 use super::placement::{Placement, one_by_one};
-use super::{Evidence, Memory, Strategy};
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::acquisition::LogExpectedImprovement;
 use crate::batch::{Ascent, BatchRule};
 use crate::error::Result;
+use crate::forecast::Forecast;
 use crate::gaussian_process::Regression;
+use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
-use crate::seed::Seed;
 use crate::space::SearchSpace;
 
 /// Settings of GP-EI.
@@ -28,6 +30,11 @@ pub struct GpEi {
     pub initial: usize,
 }
 
+impl Named for GpEi {
+    const NAME: &'static str = "gp-ei";
+    const DESCRIPTION: &'static str = "Gaussian process, log expected improvement";
+}
+
 impl Default for GpEi {
     fn default() -> Self {
         Self { regression: Regression::default(), ascent: Ascent::default(), initial: 10 }
@@ -36,10 +43,11 @@ impl Default for GpEi {
 
 impl Strategy for GpEi {
     fn name(&self) -> &'static str {
-        "gp-ei"
+        Self::NAME
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         self.regression.check(space.dim())?;
         BatchRule::<LogExpectedImprovement>::check(&self.ascent)
     }
@@ -48,13 +56,26 @@ impl Strategy for GpEi {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let placement = Placement { regression: &self.regression, initial: self.initial };
-        placement.place(evidence, batch_size, seed, memory, |surrogate, domain, count, rng| {
+        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
             let acquisition = LogExpectedImprovement::new;
             one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
         })
+    }
+
+    fn predict(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.placement().predict(evidence, points, memory)
+    }
+}
+
+impl GpEi {
+    fn placement(&self) -> Placement<'_> {
+        Placement { regression: &self.regression, initial: self.initial }
     }
 }

@@ -23,13 +23,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::placement::{Placement, one_by_one};
-use super::{Evidence, Memory, Strategy};
-use crate::acquisition::{Acquisition, SmoothAcquisition};
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::acquisition::LowerBound;
 use crate::batch::{Ascent, BatchRule};
 use crate::error::{Error, Result};
-use crate::gaussian_process::{Prediction, Regression, Surrogate};
+use crate::forecast::Forecast;
+use crate::gaussian_process::{Regression, Surrogate};
+use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
-use crate::seed::Seed;
 use crate::space::SearchSpace;
 use crate::theory::confidence_width;
 
@@ -119,6 +121,11 @@ pub struct GpUcb {
     pub initial: usize,
 }
 
+impl Named for GpUcb {
+    const NAME: &'static str = "gp-ucb";
+    const DESCRIPTION: &'static str = "Gaussian process, upper confidence bound";
+}
+
 impl Default for GpUcb {
     fn default() -> Self {
         Self {
@@ -132,10 +139,11 @@ impl Default for GpUcb {
 
 impl Strategy for GpUcb {
     fn name(&self) -> &'static str {
-        "gp-ucb"
+        Self::NAME
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         self.regression.check(space.dim())?;
         self.optimism.check(&self.regression)?;
         BatchRule::<LowerBound>::check(&self.ascent)
@@ -145,61 +153,28 @@ impl Strategy for GpUcb {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let placement = Placement { regression: &self.regression, initial: self.initial };
-        placement.place(evidence, batch_size, seed, memory, |surrogate, domain, count, rng| {
+        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
             let width = self.optimism.width(surrogate)?;
             let acquisition = |surrogate| LowerBound { surrogate, width };
             one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
         })
     }
-}
 
-/// β σ - μ, to be maximised, in the units of the process.
-#[derive(Debug, Clone)]
-struct LowerBound {
-    surrogate: Surrogate,
-    width: f64,
-}
-
-impl LowerBound {
-    fn negated(&self, Prediction { mean, deviation }: Prediction) -> f64 {
-        self.width * deviation - mean
+    fn predict(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.placement().predict(evidence, points, memory)
     }
 }
 
-impl Acquisition for LowerBound {
-    fn dim(&self) -> usize {
-        self.surrogate.posterior().dim()
-    }
-
-    fn value(&self, x: &[f64]) -> f64 {
-        self.negated(self.surrogate.posterior().predict(self.surrogate.weights(), x))
-    }
-
-    fn values(&self, points: &Points, values: &mut [f64]) {
-        let all = self.surrogate.posterior().predict_all(self.surrogate.weights(), points);
-        for (value, prediction) in values.iter_mut().zip(all) {
-            *value = self.negated(prediction);
-        }
-    }
-}
-
-impl SmoothAcquisition for LowerBound {
-    fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-        let mut mean_gradient = vec![0.0; x.len()];
-        let prediction = self.surrogate.posterior().predict_with_gradients(
-            self.surrogate.weights(),
-            x,
-            &mut mean_gradient,
-            gradient,
-        );
-        for (g, mean) in gradient.iter_mut().zip(&mean_gradient) {
-            *g = self.width * *g - mean;
-        }
-        self.negated(prediction)
+impl GpUcb {
+    fn placement(&self) -> Placement<'_> {
+        Placement { regression: &self.regression, initial: self.initial }
     }
 }
 
@@ -236,27 +211,6 @@ mod tests {
     }
 
     #[test]
-    fn the_gradient_is_that_of_finite_differences() {
-        let (points, values) = told();
-        let surrogate = fixed().fit(&points, &values, None).unwrap();
-        let bound = LowerBound { surrogate, width: 2.0 };
-        for x in [[0.2, 0.3], [0.6, 0.1], [0.9, 0.95]] {
-            let mut gradient = [0.0; 2];
-            let value = bound.value_and_gradient(&x, &mut gradient);
-            assert_eq!(value, bound.value(&x));
-            for k in 0..2 {
-                let moved = |step: f64| {
-                    let mut x = x;
-                    x[k] += step;
-                    bound.value(&x)
-                };
-                let numeric = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-                assert!((gradient[k] - numeric).abs() < 1e-6, "{} {numeric}", gradient[k]);
-            }
-        }
-    }
-
-    #[test]
     fn assumptions_need_fixed_hyper_parameters_and_widths_must_be_numbers() {
         let space = SearchSpace::new([
             crate::space::Dimension::real("a", 0.0, 1.0),
@@ -265,9 +219,12 @@ mod tests {
         .unwrap();
         let optimism =
             Optimism::Assumed { norm_bound: 1.0, noise_deviation: 0.1, failure_probability: 0.1 };
-        let refused = |strategy: GpUcb| strategy.check(&space).unwrap_err().to_string();
+        let refused =
+            |strategy: GpUcb| strategy.check(&space, &Goal::default()).unwrap_err().to_string();
         assert!(refused(GpUcb { optimism, ..GpUcb::default() }).contains("fixed beforehand"));
-        GpUcb { optimism, regression: fixed(), ..GpUcb::default() }.check(&space).unwrap();
+        GpUcb { optimism, regression: fixed(), ..GpUcb::default() }
+            .check(&space, &Goal::default())
+            .unwrap();
         let optimism = Optimism::Width(-1.0);
         assert!(refused(GpUcb { optimism, ..GpUcb::default() }).contains("width is -1"));
     }

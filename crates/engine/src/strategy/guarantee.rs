@@ -10,10 +10,11 @@
 //! let mut session = Session::new(space, strategy.clone(), Direction::Minimise, Seed(1))?;
 //! for _ in 0..12 {
 //!     for trial in session.ask(1)? {
-//!         session.tell(trial.id, Outcome::Value(trial.id as f64))?;
+//!         session.tell(trial.id, Outcome::from(trial.id as f64))?;
 //!     }
 //! }
-//! let classifier = strategy.bore.classifier(session.history(), session.seed(), &mut Memory::default())?;
+//! let history = session.history();
+//! let classifier = strategy.bore.classifier(history.points(), history.objective(), session.seed(), &mut Memory::default())?;
 //! let classifier = classifier.expect("there are values to label");
 //! let setting = strategy.setting(&classifier, Noise::Present, Choice::Exact);
 //! let assumptions = Assumptions { noise_lipschitz: Some(0.5), ..Assumptions::default() };
@@ -89,8 +90,9 @@ mod tests {
     use super::*;
     use crate::batch::Ascent;
     use crate::classifier::Learner as _;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::kernel::{Kernel, Profile};
+    use crate::outcome::Outcome;
     use crate::seed::Seed;
     use crate::theory::{Assumptions, Form, RegretBounds, Run};
 
@@ -104,9 +106,9 @@ mod tests {
         theory.confidence = Confidence::Level { failure_probability: 0.1, norm_bound: 1.0 };
         let mut history = History::new(1);
         for i in 0..9 {
-            history.push(&[f64::from(i) / 9.0], Outcome::Value(f64::from(i - 4))).unwrap();
+            history.push(&[f64::from(i) / 9.0], Outcome::from(f64::from(i - 4))).unwrap();
         }
-        let labels = theory.bore.threshold.label(&history).unwrap();
+        let labels = theory.bore.threshold.label(history.points(), history.objective()).unwrap();
         let fitted =
             theory.bore.learner.fit(&labels, None, &mut Seed(1).stream("test", 0)).unwrap();
         let assumptions = Assumptions {

@@ -7,13 +7,11 @@ mod auto;
 mod axis;
 mod bore;
 mod cma_es;
-mod expected_improvement;
 mod gp_ei;
 mod gp_ucb;
 mod guarantee;
-mod halton;
-mod joint_improvement;
 mod lp_ei;
+pub mod opening;
 mod placement;
 mod q_ei;
 mod random;
@@ -38,7 +36,10 @@ pub use tpe::{Bandwidth, GoodCount, Tpe};
 use std::any::Any;
 use std::fmt;
 
-use crate::error::Result;
+use crate::column::Column;
+use crate::error::{Error, Result};
+use crate::forecast::Forecast;
+use crate::goal::Goal;
 use crate::history::History;
 use crate::points::Points;
 use crate::seed::Seed;
@@ -49,10 +50,24 @@ use crate::space::SearchSpace;
 pub struct Evidence<'a> {
     /// Where to search.
     pub space: &'a SearchSpace,
-    /// What was tried, and what came of it.
+    /// What was tried, and what came of it, under the goal of the search.
     pub history: &'a History,
     /// What was asked for and not yet told.
     pub pending: &'a Points,
+    /// The seed of the search.
+    pub seed: Seed,
+}
+
+impl<'a> Evidence<'a> {
+    /// How many trials exist, told or pending.
+    pub fn issued(&self) -> usize {
+        self.history.len() + self.pending.len()
+    }
+
+    /// What is to be made small: the objective of a single goal.
+    pub fn column(&self) -> &'a Column {
+        self.history.objective()
+    }
 }
 
 /// Proposes batches.
@@ -60,8 +75,13 @@ pub trait Strategy: Send + Sync {
     /// Its name, as in `bore++`.
     fn name(&self) -> &'static str;
 
-    /// Refuses settings that do not fit each other or the space.
-    fn check(&self, space: &SearchSpace) -> Result<()>;
+    /// Whether it can work towards a goal. Most can where there is one objective and nothing else.
+    fn serves(&self, goal: &Goal) -> bool {
+        goal.is_single()
+    }
+
+    /// Refuses settings that do not fit each other or the space, and a goal that it does not serve.
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()>;
 
     /// `batch_size` legal points, distinct from each other, from history and from the pending points (unless
     /// the space allows repeats).
@@ -72,20 +92,45 @@ pub trait Strategy: Send + Sync {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points>;
 
     /// The place in history of the trial to keep: that of the lowest value, unless the strategy has a model of the noise
     /// and knows better. Pure, like proposing.
-    fn recommend(
-        &self,
-        evidence: Evidence<'_>,
-        _seed: Seed,
-        _memory: &mut Memory,
-    ) -> Result<Option<usize>> {
-        Ok(evidence.history.leaders().first().copied())
+    fn recommend(&self, evidence: Evidence<'_>, _: &mut Memory) -> Result<Option<usize>> {
+        Ok(evidence.column().best())
     }
+
+    /// What it expects at each of `points`, on the scale on which low is good; `None` for a strategy without a model, and
+    /// while there is nothing to learn from. Pure, like proposing.
+    fn predict(
+        &self,
+        _evidence: Evidence<'_>,
+        _points: &Points,
+        _memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        Ok(None)
+    }
+}
+
+/// Refuses a goal that a strategy does not serve, and names the methods that do.
+fn check_served(strategy: &dyn Strategy, goal: &Goal) -> Result<()> {
+    if strategy.serves(goal) {
+        return Ok(());
+    }
+    Err(Error::Unserved {
+        method: strategy.name(),
+        goal: goal.to_string(),
+        reason: "it serves one objective, without constraints and fidelity",
+        serving: serving(goal).join(", "),
+    })
+}
+
+/// The names of the methods that serve a goal.
+fn serving(goal: &Goal) -> Vec<&'static str> {
+    let built = |name: &str| name.parse::<Spec>().and_then(|spec| spec.build(1));
+    let names = spec::names::METHODS.iter().map(|method| method.name);
+    names.filter(|name| built(name).is_ok_and(|strategy| strategy.serves(goal))).collect()
 }
 
 impl Strategy for Box<dyn Strategy> {
@@ -93,27 +138,34 @@ impl Strategy for Box<dyn Strategy> {
         self.as_ref().name()
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
-        self.as_ref().check(space)
+    fn serves(&self, goal: &Goal) -> bool {
+        self.as_ref().serves(goal)
+    }
+
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        self.as_ref().check(space, goal)
     }
 
     fn propose(
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        self.as_ref().propose(evidence, batch_size, seed, memory)
+        self.as_ref().propose(evidence, batch_size, memory)
     }
 
-    fn recommend(
+    fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
+        self.as_ref().recommend(evidence, memory)
+    }
+
+    fn predict(
         &self,
         evidence: Evidence<'_>,
-        seed: Seed,
+        points: &Points,
         memory: &mut Memory,
-    ) -> Result<Option<usize>> {
-        self.as_ref().recommend(evidence, seed, memory)
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.as_ref().predict(evidence, points, memory)
     }
 }
 

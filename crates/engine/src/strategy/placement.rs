@@ -4,16 +4,19 @@
 //! Trials that failed or were infeasible have no value: regression leaves them out, and the domain sees to it that
 //! they are never suggested again.
 
+use super::opening::{Initial, place};
 use super::{Evidence, Memory};
 use crate::acquisition::SmoothAcquisition;
 use crate::batch::{Ascent, BatchRule as _};
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::gaussian_process::{Regression, Surrogate};
+use crate::forecast::{Forecast, Good};
+use crate::gaussian_process::{Prediction, Regression, Surrogate};
 use crate::history::History;
 use crate::points::Points;
-use crate::seed::{Rng, Seed};
+use crate::seed::Rng;
 use crate::space::SearchSpace;
+use crate::theory::normal::cumulative;
 
 /// Radii of the points drawn near the best trials, parts of the cube's side. The peaks of an acquisition near a
 /// good trial become too narrow for points drawn uniformly.
@@ -39,39 +42,52 @@ impl Placement<'_> {
         self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
         choose: impl FnOnce(&Surrogate, &Domain<'_>, usize, &mut Rng) -> Result<Points>,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let issued = history.len() + pending.len();
-        let mut rng = seed.stream("place", issued as u64);
-        let none = Points::new(space.dim());
-        let domain = Domain { space, taken: history.taken(), pending, incumbents: &none };
-        domain.check_room(batch_size)?;
-        let random = self.initial.saturating_sub(issued).min(batch_size);
-        if random == batch_size || history.ranking().is_empty() {
-            return domain.sample(batch_size, &mut rng);
-        }
-        let mut batch = domain.sample(random, &mut rng)?;
-        let mut ahead = pending.clone();
-        ahead.extend(&batch);
-        let incumbents = starts(space, history, &mut rng);
-        let domain = Domain { pending: &ahead, incumbents: &incumbents, ..domain };
+        let initial = Initial::FirstAndUnvalued(self.initial);
+        place(evidence, batch_size, "place", initial, |opening| {
+            let Evidence { space, history, .. } = opening.evidence;
+            let incumbents = starts(space, history, &mut opening.rng);
+            let domain = opening.domain(&incumbents);
+            let surrogate = self.surrogate(history, memory.take().as_ref())?;
+            let chosen = choose(&surrogate, &domain, opening.count, &mut opening.rng)?;
+            memory.keep(surrogate);
+            Ok(chosen)
+        })
+    }
 
-        let surrogate = self.surrogate(history, memory.take().as_ref())?;
-        let chosen = choose(&surrogate, &domain, batch_size - random, &mut rng)?;
-        batch.extend(&domain.settle(&chosen, &mut rng)?);
+    /// What the surrogate expects of each point; `None` while no value is told.
+    pub fn predict(
+        self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        let Some(best) = evidence.column().best_value() else { return Ok(None) };
+        let surrogate = self.surrogate(evidence.history, memory.take().as_ref())?;
+        let forecast = |x: &[f64]| {
+            let Prediction { mean, deviation } = surrogate.predict(x);
+            let probability = cumulative((best - mean) / deviation);
+            let good = Good { threshold: best, probability, upper_bound: None };
+            Forecast {
+                mean: Some(mean),
+                deviation: Some(deviation),
+                good: Some(good),
+                success: None,
+            }
+        };
+        let forecasts = points.rows().map(forecast).collect();
         memory.keep(surrogate);
-        Ok(batch)
+        Ok(Some(forecasts))
     }
 
     /// The surrogate of all values told, of which there must be one.
     fn surrogate(self, history: &History, previous: Option<&Surrogate>) -> Result<Surrogate> {
         let mut points = Points::with_capacity(history.points().dim(), history.len());
         let mut values = Vec::with_capacity(history.len());
-        for (x, outcome) in history.points().rows().zip(history.outcomes()) {
-            if let Some(value) = outcome.value() {
+        for (x, value) in history.points().rows().zip(history.objective().values()) {
+            if let Some(value) = value {
                 points.push(x);
                 values.push(value);
             }
@@ -82,7 +98,7 @@ impl Placement<'_> {
 
 /// The best trials and legal points near the first of them.
 fn starts(space: &SearchSpace, history: &History, rng: &mut Rng) -> Points {
-    let leaders = history.leaders().iter().map(|&i| history.points().row(i));
+    let leaders = history.objective().leaders().iter().map(|&i| history.points().row(i));
     let mut starts = Points::from_rows(space.dim(), leaders.clone());
     for leader in leaders.take(LEADERS) {
         for radius in RADII {

@@ -10,17 +10,18 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::expected_improvement::LogExpectedImprovement;
-use super::joint_improvement::JointImprovement;
 use super::placement::Placement;
-use super::{Evidence, Memory, Strategy};
-use crate::acquisition::Acquisition as _;
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::acquisition::{Acquisition as _, JointImprovement, LogExpectedImprovement};
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::forecast::Forecast;
 use crate::gaussian_process::{Regression, Surrogate};
+use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
-use crate::seed::{Rng, Seed, below};
+use crate::seed::{Rng, below};
 use crate::space::SearchSpace;
 
 /// Settings of q-EI.
@@ -39,6 +40,12 @@ pub struct QEi {
     pub evaluations: usize,
     /// How many trials are drawn at random first; 10 in the paper.
     pub initial: usize,
+}
+
+impl Named for QEi {
+    const NAME: &'static str = "q-ei";
+    const DESCRIPTION: &'static str =
+        "Gaussian process, expected improvement of whole batches by Monte Carlo";
 }
 
 impl Default for QEi {
@@ -61,10 +68,11 @@ const BEST_PART: usize = 16;
 
 impl Strategy for QEi {
     fn name(&self) -> &'static str {
-        "q-ei"
+        Self::NAME
     }
 
-    fn check(&self, space: &SearchSpace) -> Result<()> {
+    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         for (field, value) in [
             ("q-ei samples", self.samples),
             ("q-ei batches", self.batches),
@@ -82,13 +90,26 @@ impl Strategy for QEi {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let placement = Placement { regression: &self.regression, initial: self.initial };
-        placement.place(evidence, batch_size, seed, memory, |surrogate, domain, count, rng| {
+        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
             self.choose(surrogate, domain, count, rng)
         })
+    }
+
+    fn predict(
+        &self,
+        evidence: Evidence<'_>,
+        points: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
+        self.placement().predict(evidence, points, memory)
+    }
+}
+
+impl QEi {
+    fn placement(&self) -> Placement<'_> {
+        Placement { regression: &self.regression, initial: self.initial }
     }
 }
 

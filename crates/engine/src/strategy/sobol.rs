@@ -16,9 +16,11 @@
 use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use super::opening::{Initial, place};
 use super::{Evidence, Memory, Strategy};
-use crate::domain::Domain;
 use crate::error::Result;
+use crate::goal::Goal;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::{Kind, SearchSpace};
@@ -33,35 +35,30 @@ const GROUP: usize = 256;
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Sobol {}
 
+impl Named for Sobol {
+    const NAME: &'static str = "sobol";
+    const DESCRIPTION: &'static str = "quasi-random search";
+}
+
 impl Strategy for Sobol {
     fn name(&self) -> &'static str {
-        "sobol"
+        Self::NAME
     }
 
-    fn check(&self, _: &SearchSpace) -> Result<()> {
+    fn serves(&self, _: &Goal) -> bool {
+        true
+    }
+
+    fn check(&self, _: &SearchSpace, _: &Goal) -> Result<()> {
         Ok(())
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        seed: Seed,
-        _: &mut Memory,
-    ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let domain = Domain {
-            space,
-            taken: history.taken(),
-            pending,
-            incumbents: &Points::new(space.dim()),
-        };
-        let issued = (history.len() + pending.len()) as u64;
-        let mut points = Points::with_capacity(space.dim(), batch_size);
-        for index in issued..issued + batch_size as u64 {
-            points.push(&point(space, seed, index));
-        }
-        domain.settle(&points, &mut seed.stream("sobol-settle", issued))
+    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, _: &mut Memory) -> Result<Points> {
+        place(evidence, batch_size, "sobol-settle", Initial::First(0), |opening| {
+            let Evidence { space, seed, .. } = opening.evidence;
+            let indices = opening.first as u64..(opening.first + opening.count) as u64;
+            Ok(Points::from_rows(space.dim(), indices.map(|index| point(space, seed, index))))
+        })
     }
 }
 
@@ -92,12 +89,13 @@ fn point(space: &SearchSpace, seed: Seed, index: u64) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::error::Error;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
+    use crate::outcome::Outcome;
     use crate::space::{Configuration, Dimension};
 
     fn propose(space: &SearchSpace, history: &History, pending: &Points, count: usize) -> Points {
-        let evidence = Evidence { space, history, pending };
-        Sobol {}.propose(evidence, count, Seed(3), &mut Memory::default()).unwrap()
+        let evidence = Evidence { space, history, pending, seed: Seed(3) };
+        Sobol {}.propose(evidence, count, &mut Memory::default()).unwrap()
     }
 
     fn square() -> SearchSpace {
@@ -146,9 +144,13 @@ mod tests {
         let (sobol, random) = (discrepancy(&points), discrepancy(&random));
         // Random points have about (5/4)^2 - (13/12)^2 over n in expectation, a Sobol net far less.
         assert!(sobol < 0.2 * random, "{sobol} against {random}");
-        let evidence =
-            Evidence { space: &space, history: &History::new(2), pending: &Points::new(2) };
-        let other = Sobol {}.propose(evidence, 100, Seed(4), &mut Memory::default()).unwrap();
+        let evidence = Evidence {
+            space: &space,
+            history: &History::new(2),
+            pending: &Points::new(2),
+            seed: Seed(4),
+        };
+        let other = Sobol {}.propose(evidence, 100, &mut Memory::default()).unwrap();
         assert!(points.rows().zip(other.rows()).all(|(a, b)| a != b));
     }
 
@@ -159,7 +161,7 @@ mod tests {
         let whole = propose(&space, &History::new(2), &none, 30);
         let mut history = History::new(2);
         for x in whole.rows().take(7) {
-            history.push(x, Outcome::Value(0.0)).unwrap();
+            history.push(x, Outcome::from(0.0)).unwrap();
         }
         let pending = Points::from_rows(2, whole.rows().skip(7).take(5));
         let rest = propose(&space, &history, &pending, 18);
@@ -202,11 +204,16 @@ mod tests {
             let points = propose(&space, &History::new(2), &Points::new(2), total);
             let mut history = History::new(2);
             for x in points.rows() {
-                history.push(x, Outcome::Value(1.0)).unwrap();
+                history.push(x, Outcome::from(1.0)).unwrap();
             }
             assert_eq!(history.taken().len(), total);
-            let evidence = Evidence { space: &space, history: &history, pending: &Points::new(2) };
-            let error = Sobol {}.propose(evidence, 1, Seed(3), &mut Memory::default()).unwrap_err();
+            let evidence = Evidence {
+                space: &space,
+                history: &history,
+                pending: &Points::new(2),
+                seed: Seed(3),
+            };
+            let error = Sobol {}.propose(evidence, 1, &mut Memory::default()).unwrap_err();
             assert!(matches!(error, Error::Exhausted { .. }));
         }
     }

@@ -9,9 +9,10 @@ use std::path::Path;
 
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
-use wimble::history::Outcome;
+use wimble::goal::Direction;
+use wimble::outcome::Outcome;
 use wimble::seed::Seed;
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 
 use super::function::Function;
 use super::oracle::Oracle;
@@ -70,7 +71,7 @@ impl Latency {
                 Session::new(oracle.space().clone(), strategy, Direction::Minimise, Seed(0))?;
             for point in oracle.initial().take(evaluations) {
                 let value = oracle.observe(&point)?.value;
-                session.observe(&point, Outcome::Value(value))?;
+                session.observe(&point, Outcome::from(value))?;
             }
             let mut seconds = Vec::new();
             for _ in 0..ASKS {
@@ -79,7 +80,7 @@ impl Latency {
                 seconds.push(before.elapsed().as_secs_f64());
                 for trial in trials {
                     let value = oracle.observe(&trial.configuration)?.value;
-                    session.tell(trial.id, Outcome::Value(value))?;
+                    session.tell(trial.id, Outcome::from(value))?;
                 }
                 if seconds.iter().sum::<f64>() > patience {
                     break;

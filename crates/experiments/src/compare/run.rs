@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use wimble::history::Outcome;
+use wimble::goal::Direction;
+use wimble::outcome::Outcome;
 use wimble::seed::Seed;
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 
 use super::function::Function;
 use super::oracle::Oracle;
@@ -120,7 +121,7 @@ impl Plan {
             Session::new(oracle.space().clone(), strategy, Direction::Minimise, Seed(*seed))?;
         for point in oracle.initial().take(initial) {
             let value = oracle.observe(&point)?.value;
-            session.observe(&point, Outcome::Value(value))?;
+            session.observe(&point, Outcome::from(value))?;
         }
         let mut writer = Writer::begin(dir, task.start.clone())?;
         let (mut times, mut end) = (Times::default(), End::Finished);
@@ -130,7 +131,7 @@ impl Plan {
             times.asks.push(asked.elapsed().as_secs_f64());
             for trial in trials {
                 let value = oracle.observe(&trial.configuration)?.value;
-                session.tell(trial.id, Outcome::Value(value))?;
+                session.tell(trial.id, Outcome::from(value))?;
             }
             let mut metrics = BTreeMap::from([
                 ("simple_regret".to_owned(), oracle.simple_regret()),
@@ -140,7 +141,7 @@ impl Plan {
             if self.settings.checkpoints.contains(&oracle.evaluations())
                 && let Some(best) = session.recommend()?
             {
-                let regret = oracle.regret(&best.trial.configuration)?;
+                let regret = oracle.regret(&best.configuration)?;
                 metrics.insert("recommended_regret".to_owned(), regret);
             }
             writer.round(Round { round, evaluations: oracle.evaluations(), metrics })?;

@@ -14,8 +14,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::{Direction, Session};
+use wimble::session::Session;
 use wimble::strategy::Sobol;
 
 use super::images::Images;

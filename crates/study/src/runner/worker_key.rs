@@ -57,10 +57,7 @@ impl WorkerKey {
 pub(super) fn place(storage: &str, study: &str) -> String {
     // No text has the byte in between.
     let bytes = storage.bytes().chain([0xff]).chain(study.bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    format!("{:016x}", wimble::seed::fnv1a(bytes))
 }
 
 /// The machine, in a word: its name, and a few letters for machines of the same name.

@@ -29,8 +29,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
 
@@ -199,7 +199,7 @@ impl StudyFile {
 }
 
 fn default_method() -> Spec {
-    DEFAULT_METHOD.parse().unwrap_or(Spec::Random)
+    DEFAULT_METHOD.parse().unwrap_or_default()
 }
 
 /// The environment variable of a parameter: `WIMBLE_PARAM_` and its name in capitals, with `_` for what no name of a
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!((new.batch_size, new.budget), (4, DEFAULT_TRIALS));
         assert_eq!(new.method, DEFAULT_METHOD.parse().unwrap());
         new.check().unwrap();
-        let stored = Settings { method: Spec::Random, ..new.clone() }
+        let stored = Settings { method: "random".parse().unwrap(), ..new.clone() }
             .batch_size(7)
             .budget(500)
             .seed(Seed(9));

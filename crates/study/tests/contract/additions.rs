@@ -51,7 +51,7 @@ pub fn imported_trials_are_evidence_and_leave_the_budget_alone(place: &Place) {
     assert_eq!((trial.worker(), trial.origin), (Some("elsewhere"), Origin::Imported));
     assert_eq!(study.trial(0).unwrap().finished(), Some(Timestamp(1_000)));
     assert_eq!(study.best().unwrap().unwrap().value, -3.0);
-    let mut follower = Follower::new(settings());
+    let mut follower = Follower::new(&settings());
     follower.catch_up(&*place.store).unwrap();
     assert_eq!((follower.told(), follower.history().len()), (&[0, 1, 2][..], 3));
     assert_eq!(study.ask("w", "k", 5).unwrap().len(), 2);

@@ -4,7 +4,7 @@ use super::*;
 
 pub fn readers_follow_the_changes(place: &Place) {
     let study = open(place, settings().batch_size(4).retries(0));
-    let mut eager = Follower::new(settings());
+    let mut eager = Follower::new(&settings());
     let mut order = Vec::new();
     for round in 0..30 {
         let claims = study.ask(&format!("w{round}"), &format!("k{round}"), 2).unwrap();
@@ -20,7 +20,7 @@ pub fn readers_follow_the_changes(place: &Place) {
         }
         eager.catch_up(&*place.store).unwrap();
     }
-    let mut late = Follower::new(settings());
+    let mut late = Follower::new(&settings());
     late.catch_up(&*place.store).unwrap();
     assert_eq!(late.told(), order);
     for follower in [&mut eager, &mut late] {
@@ -126,7 +126,7 @@ pub fn a_study_goes_where_a_session_goes(place: &Place) {
             assert_eq!((claim.trial, &claim.configuration), (trial.id, &trial.configuration));
             let value = objective(&claim.configuration);
             study.tell(claim.token, &Outcome::Value(value), "t").unwrap();
-            session.tell(trial.id, wimble::history::Outcome::Value(value)).unwrap();
+            session.tell(trial.id, value).unwrap();
         }
         assert_eq!(study.best().unwrap().unwrap().value, session.best().unwrap().value);
     }

@@ -37,13 +37,15 @@ use serde::{Deserialize, Serialize};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use self::posterior::{EIGHTH_OF_PI, Regression, Stopping, dot, log_sigmoid, shrinkage};
+use self::posterior::{EIGHTH_OF_PI, Regression, Stopping, dot, shrinkage};
 use super::fourier_features::FourierFeatures;
+use super::logistic::{sigmoid, value_and_slope};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::error::{Error, Result};
 use crate::gaussian_process::Prediction;
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::theory::normal;
@@ -66,6 +68,11 @@ pub struct BayesianLogistic {
     pub tolerance: f64,
     /// Steps of expectation maximisation at most.
     pub max_steps: usize,
+}
+
+impl Named for BayesianLogistic {
+    const NAME: &'static str = "bayesian-logistic";
+    const DESCRIPTION: &'static str = "Bayesian logistic regression on random Fourier features";
 }
 
 impl Default for BayesianLogistic {
@@ -485,24 +492,12 @@ impl Reading<'_> {
     }
 }
 
-/// σ(a), without overflow.
-fn sigmoid(a: f64) -> f64 {
-    1.0 / (1.0 + (-a).exp())
-}
-
-/// The target's function of a logit and its derivative.
-fn value_and_slope(target: Target, logit: f64) -> (f64, f64) {
-    match target {
-        Target::Logit => (logit, 1.0),
-        Target::LogProbability => (log_sigmoid(logit), sigmoid(-logit)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::{Threshold, Weights};
+    use crate::outcome::Outcome;
     use crate::seed::uniform;
     use proptest::prelude::*;
 
@@ -515,8 +510,8 @@ mod tests {
         let mut history = History::new(DIM);
         for _ in 0..len {
             let x = [(); DIM].map(|()| uniform(&mut rng));
-            let value = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
@@ -531,7 +526,10 @@ mod tests {
     }
 
     fn fit(learner: &BayesianLogistic, history: &History) -> BayesianLogisticClassifier {
-        fit_labels(learner, &Threshold::default().label(history).unwrap())
+        fit_labels(
+            learner,
+            &Threshold::default().label(history.points(), history.objective()).unwrap(),
+        )
     }
 
     proptest! {
@@ -635,9 +633,11 @@ mod tests {
             for _ in 0..300 {
                 let x = [(); DIM].map(|()| uniform(&mut rng));
                 let value = -(x[0] / wavelength * std::f64::consts::TAU).sin();
-                history.push(&x, Outcome::Value(value)).unwrap();
+                history.push(&x, Outcome::from(value)).unwrap();
             }
-            let labels = Threshold::Fixed { value: 0.0 }.label(&history).unwrap();
+            let labels = Threshold::Fixed { value: 0.0 }
+                .label(history.points(), history.objective())
+                .unwrap();
             fit_labels(&BayesianLogistic::default(), &labels).length_scales()[0]
         };
         let (stripes, halves) = (label(0.25), label(1.0));
@@ -649,12 +649,12 @@ mod tests {
         let history = history(50, 3);
         let learner = BayesianLogistic { features: 60, ..BayesianLogistic::default() };
         let first = fit(&learner, &history);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let rng = &mut Seed(9).stream("another", 9);
         let again = learner.fit(&labels, Some(&fit(&learner, &self::history(20, 5))), rng).unwrap();
         assert_eq!((&first.mean, &first.covariance), (&again.mean, &again.covariance));
         let weighted = Threshold::default()
-            .label_first(Weights::Improvement, &history, history.len(), history.ranking())
+            .label_weighted(Weights::Improvement, history.points(), history.objective())
             .unwrap();
         let weighted = fit_labels(&learner, &weighted);
         assert_ne!(first.mean, weighted.mean);
@@ -669,12 +669,14 @@ mod tests {
         let mut repeated = History::new(DIM);
         for i in 0..400 {
             let x = [f64::from(i) / 400.0, 0.5];
-            all_good.push(&x, Outcome::Value(1.0)).unwrap();
-            all_bad.push(&x, Outcome::Failed).unwrap();
-            repeated.push(&[0.5, 0.5], Outcome::Value(f64::from(i))).unwrap();
+            all_good.push(&x, Outcome::from(1.0)).unwrap();
+            all_bad.push(&x, Outcome::failed()).unwrap();
+            repeated.push(&[0.5, 0.5], Outcome::from(f64::from(i))).unwrap();
         }
         for learner in [small(), BayesianLogistic::default()] {
-            let labels = Threshold::Fixed { value: 0.0 }.label(&all_bad).unwrap();
+            let labels = Threshold::Fixed { value: 0.0 }
+                .label(all_bad.points(), all_bad.objective())
+                .unwrap();
             let (good, bad) = (fit(&learner, &all_good), fit_labels(&learner, &labels));
             assert!(good.probability(&[0.5, 0.5]) > 0.95 && bad.probability(&[0.5, 0.5]) < 0.05);
             let repeated = fit(&learner, &repeated);

@@ -39,6 +39,7 @@ use faer::linalg::triangular_solve::{
 use faer::{Accum, MatMut, MatRef, Par, Side};
 
 use super::acceleration::Anderson;
+use crate::classifier::logistic::log_sigmoid;
 use crate::error::{Error, Result};
 
 /// When to stop.
@@ -332,12 +333,8 @@ pub(super) fn shrinkage(deviation: f64) -> f64 {
     1.0 / (1.0 + EIGHTH_OF_PI * deviation * deviation).sqrt()
 }
 
-/// log σ(a) = min(a, 0) - log(1 + exp(-|a|)), exact at both ends.
-pub(super) fn log_sigmoid(a: f64) -> f64 {
-    a.min(0.0) - (-a.abs()).exp().ln_1p()
-}
-
-/// aᵀb, in eight sums that the compiler keeps in vector registers.
+/// aᵀb, in eight sums that the compiler keeps in vector registers. [`crate::points::dot`] is one sum, in order: the two
+/// round differently, and here, over hundreds of features, the order would cost much time.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
     let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::gaussian_process::{MarginalLikelihood, Posterior, Prediction};
 use crate::kernel::Kernel;
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
 use crate::theory::confidence_width;
@@ -41,6 +42,11 @@ pub struct LeastSquares {
     pub ridge: f64,
     /// Where the kernel comes from.
     pub hyper_parameters: HyperParameters,
+}
+
+impl Named for LeastSquares {
+    const NAME: &'static str = "least-squares";
+    const DESCRIPTION: &'static str = "kernel least squares, the model of the theorems";
 }
 
 impl Default for LeastSquares {
@@ -238,9 +244,11 @@ impl Uncertain for LeastSquaresClassifier {
 mod tests {
     use super::*;
     use crate::acquisition::SmoothAcquisition;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::kernel::Profile;
     use crate::labels::{Threshold, Weights};
+    use crate::outcome::Outcome;
+    use crate::points::dot;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
@@ -267,14 +275,14 @@ mod tests {
         let mut history = History::new(DIM);
         for _ in 0..len {
             let x = [(); DIM].map(|()| uniform(&mut rng));
-            let value = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
-            history.push(&x, Outcome::Value(value)).unwrap();
+            let value: f64 = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     pub(super) fn fit(learner: &LeastSquares, history: &History) -> LeastSquaresClassifier {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         learner.fit(&labels, None, &mut Seed(0).stream("fit", 0)).unwrap()
     }
 
@@ -287,7 +295,6 @@ mod tests {
             };
             points.rows().enumerate().map(row).collect()
         };
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (mut x, mut r, mut p) = (vec![0.0; b.len()], b.to_vec(), b.to_vec());
         for _ in 0..20 * b.len() {
             let squared = dot(&r, &r);
@@ -318,7 +325,7 @@ mod tests {
         ) {
             let (learner, history) = (fixed(profile), history(len, seed));
             let classifier = fit(&learner, &history);
-            let z = Threshold::default().label(&history).unwrap().to_vec();
+            let z = Threshold::default().label(history.points(), history.objective()).unwrap().to_vec();
             let kernel = classifier.kernel();
             let row: Vec<f64> = history.points().rows().map(|p| kernel.value(&x, p)).collect();
             let against = |b: &[f64]| -> f64 {
@@ -344,17 +351,14 @@ mod tests {
         ) {
             let (learner, history) = (fixed(Profile::Matern52), history(first + more, seed));
             let mut ranking = crate::ranking::Ranking::default();
-            for outcome in &history.outcomes()[..first] {
-                if let Outcome::Value(value) = outcome {
-                    ranking.insert(*value);
-                }
-            }
+            let values = history.objective().values().take(first).flatten();
+            values.for_each(|value| ranking.insert(value));
             let earlier = Threshold::default()
-                .label_first(Weights::Uniform, &history, first, &ranking)
+                .label_first(Weights::Uniform, history.points(), history.objective(), first, &ranking)
                 .unwrap();
             let rng = &mut Seed(0).stream("fit", 0);
             let previous = learner.fit(&earlier, None, rng).unwrap();
-            let labels = Threshold::default().label(&history).unwrap();
+            let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
             let refitted = learner.fit(&labels, Some(&previous), rng).unwrap();
             let fresh = learner.fit(&labels, None, rng).unwrap();
             prop_assert_eq!(&refitted.weights, &fresh.weights);
@@ -392,12 +396,14 @@ mod tests {
             let mut repeated = History::new(DIM);
             for i in 0..20 {
                 let x = [f64::from(i) / 20.0, 0.5];
-                all_good.push(&x, Outcome::Value(1.0)).unwrap();
-                all_bad.push(&x, Outcome::Failed).unwrap();
-                repeated.push(&[0.5, 0.5], Outcome::Value(f64::from(i))).unwrap();
+                all_good.push(&x, Outcome::from(1.0)).unwrap();
+                all_bad.push(&x, Outcome::failed()).unwrap();
+                repeated.push(&[0.5, 0.5], Outcome::from(f64::from(i))).unwrap();
             }
             let rng = &mut Seed(0).stream("fit", 0);
-            let bad_labels = Threshold::Fixed { value: 0.0 }.label(&all_bad).unwrap();
+            let bad_labels = Threshold::Fixed { value: 0.0 }
+                .label(all_bad.points(), all_bad.objective())
+                .unwrap();
             let bad = learner.fit(&bad_labels, None, rng).unwrap();
             assert_eq!(bad.mean(&[0.5, 0.5]), 0.0);
             let good = fit(&learner, &all_good);
@@ -425,7 +431,7 @@ mod tests {
         let classifier = fit(&LeastSquares::default(), &history);
         assert!(classifier.probability(&[0.3, 0.3]) > 0.8);
         assert!(classifier.probability(&[0.9, 0.9]) < 0.2);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let rng = &mut Seed(1).stream("fit", 1);
         let again = LeastSquares::default().fit(&labels, Some(&classifier), rng).unwrap();
         assert_eq!(again.weights, classifier.weights);

@@ -31,6 +31,7 @@ pub use network::{Network, NetworkAcquisition};
 use crate::classifier::Learner;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::named::Named;
 use crate::seed::Rng;
 use layout::Layout;
 
@@ -58,6 +59,11 @@ pub struct Perceptron {
     pub start: Start,
 }
 
+impl Named for Perceptron {
+    const NAME: &'static str = "perceptron";
+    const DESCRIPTION: &'static str = "a network with two hidden layers";
+}
+
 impl Default for Perceptron {
     fn default() -> Self {
         Self {
@@ -79,17 +85,22 @@ pub enum Start {
     Cold,
     /// From the weights and Adam state of the last kept network.
     Warm {
-        /// A network is kept each time this many trials were added.
-        every: usize,
+        /// A network is kept each time this many trials were added, at least 1. `None`: once a batch; where the size of
+        /// batches is not known, every 10 trials, the paper's batch size.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        every: Option<usize>,
     },
 }
 
 impl Default for Start {
-    /// Every 10 trials, the paper's batch size.
+    /// Warm, once a batch.
     fn default() -> Self {
-        Self::Warm { every: 10 }
+        Self::Warm { every: None }
     }
 }
+
+/// The trials between kept networks where nothing is said and the size of batches is not known: the paper's batch size.
+const KEPT_EVERY: usize = 10;
 
 impl Learner for Perceptron {
     type Classifier = Network;
@@ -127,7 +138,16 @@ impl Learner for Perceptron {
     fn kept_every(&self) -> Option<usize> {
         match self.start {
             Start::Cold => None,
-            Start::Warm { every } => Some(every),
+            Start::Warm { every } => Some(every.unwrap_or(KEPT_EVERY)),
+        }
+    }
+
+    fn for_batches(self, batch_size: usize) -> Self {
+        match self.start {
+            Start::Warm { every: None } => {
+                Self { start: Start::Warm { every: Some(batch_size) }, ..self }
+            }
+            _ => self,
         }
     }
 
@@ -154,7 +174,7 @@ impl Learner for Perceptron {
         if !(self.learning_rate > 0.0 && self.learning_rate.is_finite()) {
             return Err(Error::invalid("learning-rate", self.learning_rate, "finite and positive"));
         }
-        if self.start == (Start::Warm { every: 0 }) {
+        if self.start == (Start::Warm { every: Some(0) }) {
             return Err(Error::invalid("start.warm.every", 0, "at least 1"));
         }
         Ok(())
@@ -174,8 +194,9 @@ impl Perceptron {
 mod tests {
     use super::*;
     use crate::classifier::Classifier;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::{Seed, uniform};
 
     /// Points of the square, better the nearer to (0.7, 0.2).
@@ -185,20 +206,20 @@ mod tests {
         for _ in 0..len {
             let x = [uniform(&mut rng), uniform(&mut rng)];
             let value = (x[0] - 0.7).hypot(x[1] - 0.2);
-            history.push(&x, Outcome::Value(value)).unwrap();
+            history.push(&x, Outcome::from(value)).unwrap();
         }
         history
     }
 
     fn fit(settings: &Perceptron, history: &History, previous: Option<&Network>) -> Network {
-        let labels = Threshold::default().label(history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         settings.fit(&labels, previous, &mut Seed(1).stream("fit", 0)).unwrap()
     }
 
     #[test]
     fn every_activation_learns_a_disc() {
         let history = history(200);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         for activation in [Activation::Relu, Activation::Elu, Activation::Tanh] {
             let settings = Perceptron {
                 activation,
@@ -217,7 +238,7 @@ mod tests {
     fn logistic_regression_learns_the_share_of_good_points() {
         let mut history = History::new(1);
         for i in 0..40 {
-            history.push(&[0.0], Outcome::Value(f64::from(i))).unwrap();
+            history.push(&[0.0], Outcome::from(f64::from(i))).unwrap();
         }
         let settings = Perceptron {
             hidden: vec![],
@@ -253,7 +274,7 @@ mod tests {
         let anew = fit(&cold, &history, Some(&first));
         assert_eq!(anew.parameters.weights, first.parameters.weights);
         let loss = |network: &Network| -> f64 {
-            let labels = Threshold::default().label(&history).unwrap();
+            let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
             let losses = (0..labels.len()).map(|i| {
                 let probability = network.probability(labels.point(i));
                 -if labels.is_good(i) { probability } else { 1.0 - probability }.ln()
@@ -271,8 +292,9 @@ mod tests {
     fn labels_all_of_one_kind_are_fitted() {
         let mut history = history(3);
         assert!(fit(&Perceptron::default(), &history, None).logit(&[0.5, 0.5]).is_finite());
-        history.push(&[0.1, 0.1], Outcome::Failed).unwrap();
-        let labels = Threshold::Fixed { value: -1.0 }.label(&history).unwrap();
+        history.push(&[0.1, 0.1], Outcome::failed()).unwrap();
+        let labels =
+            Threshold::Fixed { value: -1.0 }.label(history.points(), history.objective()).unwrap();
         let mut rng = Seed(1).stream("fit", 0);
         let network = Perceptron::default().fit(&labels, None, &mut rng).unwrap();
         assert!(network.probability(&[0.5, 0.5]) < 0.5);
@@ -281,7 +303,7 @@ mod tests {
     #[test]
     fn a_diverged_network_is_an_error() {
         let history = history(64);
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         for learning_rate in [1e20, 1e30, 1e39, 1e300] {
             for activation in [Activation::Relu, Activation::Elu, Activation::Tanh] {
                 let settings = Perceptron { learning_rate, activation, ..Perceptron::default() };
@@ -302,7 +324,7 @@ mod tests {
             ("learning-rate", Perceptron { learning_rate: f64::NAN, ..good() }),
             ("learning-rate", Perceptron { learning_rate: 0.0, ..good() }),
             ("learning-rate", Perceptron { learning_rate: f64::INFINITY, ..good() }),
-            ("start.warm.every", Perceptron { start: Start::Warm { every: 0 }, ..good() }),
+            ("start.warm.every", Perceptron { start: Start::Warm { every: Some(0) }, ..good() }),
         ];
         for (name, settings) in refused {
             let error = settings.check(2).unwrap_err();

@@ -8,6 +8,7 @@
 use super::kernels::{self, LANES, Moments, Panel, Parameters, panels};
 use super::training::write_sample;
 use crate::acquisition::{Acquisition, SmoothAcquisition};
+use crate::classifier::logistic::{log_sigmoid, sigmoid, value_and_slope};
 use crate::classifier::{Classifier, Target};
 use crate::points::Points;
 
@@ -143,11 +144,7 @@ impl Acquisition for NetworkAcquisition<'_> {
     }
 
     fn value(&self, x: &[f64]) -> f64 {
-        let logit = self.network.logit(x);
-        match self.target {
-            Target::Logit => logit,
-            Target::LogProbability => log_sigmoid(logit),
-        }
+        value_and_slope(self.target, self.network.logit(x)).0
     }
 
     fn values(&self, points: &Points, values: &mut [f64]) {
@@ -180,10 +177,9 @@ impl NetworkAcquisition<'_> {
     fn to_target(self, values: &mut [f64], gradients: &mut [f64]) {
         if self.target == Target::LogProbability {
             for (value, gradient) in values.iter_mut().zip(gradients.chunks_exact_mut(self.dim())) {
-                // d/dl log sigmoid(l) = 1 - sigmoid(l) = sigmoid(-l).
-                let slope = sigmoid(-*value);
+                let slope;
+                (*value, slope) = value_and_slope(self.target, *value);
                 gradient.iter_mut().for_each(|component| *component *= slope);
-                *value = log_sigmoid(*value);
             }
         }
     }
@@ -192,16 +188,6 @@ impl NetworkAcquisition<'_> {
 /// The larger number; NaN if either is, unlike `f64::max`.
 fn larger(a: f64, b: f64) -> f64 {
     if a > b || a.is_nan() { a } else { b }
-}
-
-/// 1 / (1 + e⁻ˡ).
-fn sigmoid(logit: f64) -> f64 {
-    1.0 / (1.0 + (-logit).exp())
-}
-
-/// log sigmoid(l), without overflow at either end.
-fn log_sigmoid(logit: f64) -> f64 {
-    logit.min(0.0) - (-logit.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]
@@ -257,14 +243,6 @@ mod tests {
                 assert!((a * (1.0 - probability) - b).abs() < 1e-12);
             }
         }
-    }
-
-    #[test]
-    fn the_log_probability_is_finite_at_any_logit() {
-        assert_eq!(log_sigmoid(-1e4), -1e4);
-        assert_eq!(log_sigmoid(1e4), 0.0);
-        assert!((log_sigmoid(0.0) + 2.0_f64.ln()).abs() < 1e-15);
-        assert_eq!((sigmoid(-1e4), sigmoid(1e4)), (0.0, 1.0));
     }
 
     #[test]

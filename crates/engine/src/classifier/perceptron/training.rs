@@ -164,8 +164,9 @@ fn shuffle_first(numbers: &mut [usize], count: usize, rng: &mut Rng) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::Threshold;
+    use crate::outcome::Outcome;
     use crate::seed::Seed;
 
     /// Steps taken on `points` points with S = 5 and minibatches of 8.
@@ -174,9 +175,9 @@ mod tests {
         let mut rng = Seed(3).stream("test", 0);
         for _ in 0..points {
             let x = [uniform(&mut rng), uniform(&mut rng)];
-            history.push(&x, Outcome::Value(x[0])).unwrap();
+            history.push(&x, Outcome::from(x[0])).unwrap();
         }
-        let labels = Threshold::default().label(&history).unwrap();
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let settings =
             Perceptron { hidden: vec![3], steps: 5, minibatch: 8, ..Perceptron::default() };
         let mut parameters = initialise(&settings, 2, &mut rng);

@@ -11,12 +11,10 @@
 mod bins;
 mod growth;
 mod reading;
-mod workers;
 
 pub(super) use bins::{Bins, MAX_BINS};
 pub(super) use growth::{Growth, Sums};
 pub(super) use reading::Reading;
-pub(super) use workers::{in_parallel, workers_for};
 
 use crate::points::Points;
 use crate::seed::{Rng, below};
@@ -141,8 +139,9 @@ mod tests {
     use crate::classifier::boosting::Boosting;
     use crate::classifier::forest::Forest;
     use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
-    use crate::history::{History, Outcome};
+    use crate::history::History;
     use crate::labels::{Labels, Threshold, Weights};
+    use crate::outcome::Outcome;
     use crate::points::Points;
     use crate::seed::{Seed, uniform};
 
@@ -225,8 +224,8 @@ mod tests {
             (6, 500, 0.92, 0.22),
             (50, 500, 0.80, 0.45),
         ] {
-            let history = history(&random_points(dim, len, 1), |_, x| Outcome::Value(bowl(x)));
-            let labels = Threshold::default().label(&history).unwrap();
+            let history = history(&random_points(dim, len, 1), |_, x| Outcome::from(bowl(x)));
+            let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
             let test = random_points(dim, 1000, 2);
             with_each(|read| {
                 let probabilities = read(&labels, &test).probabilities;
@@ -255,9 +254,10 @@ mod tests {
             }),
         );
         let outcome =
-            |_, x: &[f64]| Outcome::Value(if x[1] == 1.0 && x[3] < 0.5 { 0.0 } else { 1.0 });
+            |_, x: &[f64]| Outcome::from(if x[1] == 1.0 && x[3] < 0.5 { 0.0 } else { 1.0 });
         let history = history(&points, outcome);
-        let labels = Threshold::Fixed { value: 0.5 }.label(&history).unwrap();
+        let labels =
+            Threshold::Fixed { value: 0.5 }.label(history.points(), history.objective()).unwrap();
         let test = Points::from_rows(
             4,
             [
@@ -277,14 +277,14 @@ mod tests {
     fn few_equal_and_repeated_observations_are_fitted() {
         let spread = random_points(2, 40, 3);
         let test = random_points(2, 50, 4);
-        let all_good = history(&spread, |_, _| Outcome::Value(1.0));
-        let all_bad = history(&spread, |_, _| Outcome::Failed);
-        let one = history(&random_points(2, 1, 5), |_, _| Outcome::Value(1.0));
+        let all_good = history(&spread, |_, _| Outcome::from(1.0));
+        let all_bad = history(&spread, |_, _| Outcome::failed());
+        let one = history(&random_points(2, 1, 5), |_, _| Outcome::from(1.0));
         let same_place =
-            history(&Points::from_rows(2, [[0.5, 0.5]; 40]), |i, _| Outcome::Value(i as f64));
+            history(&Points::from_rows(2, [[0.5, 0.5]; 40]), |i, _| Outcome::from(i as f64));
         let constant_column =
             history(&Points::from_rows(2, spread.rows().map(|x| [0.25, x[1]])), |_, x| {
-                Outcome::Value(x[1])
+                Outcome::from(x[1])
             });
         let all = [
             (&all_good, 0.9..1.0),
@@ -295,8 +295,10 @@ mod tests {
         ];
         for (history, expected) in all {
             let labels = Threshold::Quantile { fraction: 0.25 }
-                .label(history)
-                .or_else(|| Threshold::Fixed { value: 0.0 }.label(history))
+                .label(history.points(), history.objective())
+                .or_else(|| {
+                    Threshold::Fixed { value: 0.0 }.label(history.points(), history.objective())
+                })
                 .unwrap();
             with_each(|read| {
                 for p in read(&labels, &test).probabilities {
@@ -311,7 +313,7 @@ mod tests {
         // Good on the left by far, on the right just so: the right has the weight 0.
         let points = Points::from_rows(1, (0..60).map(|i| [f64::from(i) / 60.0]));
         let outcome = |i, _: &[f64]| {
-            Outcome::Value(match i {
+            Outcome::from(match i {
                 0..10 => -1.0,
                 50..60 => 0.0,
                 _ => 1.0,
@@ -320,7 +322,7 @@ mod tests {
         let history = history(&points, outcome);
         let label = |weights| {
             let threshold = Threshold::Fixed { value: 0.0 };
-            threshold.label_first(weights, &history, history.len(), history.ranking()).unwrap()
+            threshold.label_weighted(weights, history.points(), history.objective()).unwrap()
         };
         let test = Points::from_rows(1, [[0.05], [0.95]]);
         with_each(|read| {
@@ -333,8 +335,8 @@ mod tests {
 
     #[test]
     fn bounds_lie_above_the_estimate_and_grow_with_the_width() {
-        let history = history(&random_points(2, 60, 6), |_, x| Outcome::Value(bowl(x)));
-        let labels = Threshold::default().label(&history).unwrap();
+        let history = history(&random_points(2, 60, 6), |_, x| Outcome::from(bowl(x)));
+        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         let test = random_points(2, 300, 7);
         with_each(|read| {
             let Read { probabilities, values: [estimate, zero, one, three, level] } =

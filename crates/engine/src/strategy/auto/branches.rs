@@ -145,7 +145,7 @@ impl Branches {
             for trial in searched.model.trials()..history.len() {
                 let x = history.points().row(trial);
                 if searched.branch.as_ref().is_none_or(|branch| branch.holds(x)) {
-                    searched.descent.push(history.outcomes()[trial].value());
+                    searched.descent.push(history.objective().value(trial));
                 }
             }
             searched.model.advance(history, settings)?;
@@ -228,8 +228,9 @@ fn next(counts: &[usize], promises: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::Direction;
     use crate::seed::Seed;
-    use crate::session::{Direction, Session};
+    use crate::session::Session;
     use crate::space::{Configuration, Value};
 
     /// A choice of three models with three parameters each.
@@ -267,7 +268,7 @@ mod tests {
             for _ in 0..50 {
                 for trial in session.ask(4).unwrap() {
                     let value = deceptive(&trial.configuration);
-                    session.tell(trial.id, crate::history::Outcome::Value(value)).unwrap();
+                    session.tell(trial.id, value).unwrap();
                 }
             }
             let best = session.best().unwrap();

@@ -113,14 +113,14 @@ impl Thinned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Outcome;
+    use crate::outcome::Outcome;
 
     fn line(len: usize) -> History {
         let mut history = History::new(1);
         for i in 0..len {
             // A fixed order that is not that of the distances.
             let x = ((i * 7919) % len) as f64 / len as f64;
-            history.push(&[x], Outcome::Value(x)).unwrap();
+            history.push(&[x], Outcome::from(x)).unwrap();
         }
         history
     }

@@ -41,7 +41,7 @@ impl Leap {
         occupied: &Occupied<'_>,
         settings: &Auto,
     ) -> Option<Self> {
-        let Evidence { space, history, pending } = evidence;
+        let Evidence { space, history, pending, .. } = evidence;
         let main = replay.main.as_ref()?;
         if !settings.uses(Part::Jump) || patch.model.noise_share() > EVIDENT {
             return None;

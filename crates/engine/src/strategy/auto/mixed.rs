@@ -99,7 +99,7 @@ impl Mixed {
                 continue;
             }
             self.seen += 1;
-            match history.outcomes()[trial].value() {
+            match history.objective().value(trial) {
                 None => self.failed.push(trial),
                 Some(value) => {
                     self.latest.push(trial);
@@ -138,7 +138,7 @@ impl Mixed {
         let row = |&i: &usize| history.points().row(i);
         let points = Points::from_rows(history.points().dim(), trials.iter().map(row));
         let values: Vec<f64> =
-            trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
+            trials.iter().filter_map(|&i| history.objective().value(i)).collect();
         let targets = match settings.uses(Part::Thresholds) {
             true => target::half_rank(&values),
             false => target::labels(&values),
@@ -181,7 +181,7 @@ impl Mixed {
         occupied: &mut Occupied<'_>,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
+        let Evidence { space, history, pending, .. } = evidence;
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;

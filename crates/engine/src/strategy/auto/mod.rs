@@ -30,21 +30,24 @@ mod leap;
 mod local_model;
 mod local_step;
 mod mixed;
-mod opening;
 mod parts;
 mod picks;
 mod quadratic;
 mod region;
 mod replay;
 mod ridge;
+mod simplex;
 mod target;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Evidence, Memory, Strategy};
-use crate::domain::{Domain, Occupied};
+use super::opening::{Initial, Opening, place};
+use super::{Evidence, Memory, Strategy, check_served};
+use crate::domain::Occupied;
 use crate::error::{Error, Result};
+use crate::goal::Goal;
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
@@ -70,6 +73,12 @@ pub struct Auto {
     pub parts: Parts,
 }
 
+impl Named for Auto {
+    const NAME: &'static str = "auto";
+    const DESCRIPTION: &'static str =
+        "the default: least squares over all thresholds, in trust regions";
+}
+
 impl Default for Auto {
     fn default() -> Self {
         Self { initial: None, width: 3.0, parts: Parts::default() }
@@ -85,7 +94,7 @@ const NOISY: f64 = 1e-3;
 const FINE: u64 = 32;
 const COARSE: u64 = 4;
 /// Trials drawn at random before the model is used.
-pub(super) const INITIAL: usize = 10;
+const INITIAL: usize = 10;
 /// Main's share of a batch beside an explorer, while it gains, and where main is so small that there is little left to gain.
 const MAIN_SHARE: f64 = 0.5;
 const GAINING_SHARE: f64 = 0.75;
@@ -97,10 +106,11 @@ const TURNS: f64 = 0.754_877_666_246_693;
 
 impl Strategy for Auto {
     fn name(&self) -> &'static str {
-        "auto"
+        Self::NAME
     }
 
-    fn check(&self, _: &SearchSpace) -> Result<()> {
+    fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::invalid("width", self.width, "finite and not negative"));
         }
@@ -111,70 +121,43 @@ impl Strategy for Auto {
         &self,
         evidence: Evidence<'_>,
         batch_size: usize,
-        seed: Seed,
         memory: &mut Memory,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let incumbents = Points::new(space.dim());
-        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
-        domain.check_room(batch_size)?;
-
-        let issued = history.len() + pending.len();
-        let mut rng = seed.stream("auto", issued as u64);
-        let smooth = is_smooth(space);
+        let smooth = is_smooth(evidence.space);
         let opens = smooth && self.initial.is_none() && self.uses(Part::Opening);
-        // Few at a time, they go along the coordinates.
+        // Few at a time, the first trials go along the coordinates.
         let steps = opens && batch_size < SMALL;
         let initial = self.initial.unwrap_or(if steps { 1 } else { INITIAL });
-        let random = match history.ranking().is_empty() {
-            true => batch_size,
-            false => initial.saturating_sub(issued).min(batch_size),
+        let initial = match opens {
+            true => Initial::CentreFirst(initial),
+            false => Initial::FirstAndUnvalued(initial),
         };
-        let mut batch = domain.sample(random, &mut rng)?;
-        let centre = opening::centre(space);
-        if opens && issued == 0 && batch.rows().all(|x| x != centre) {
-            batch.row_mut(0).copy_from_slice(&centre);
-        }
-        while steps && random < batch_size && batch.len() < batch_size {
-            let step = opening::step(space, history, issued + batch.len(), seed);
-            let mut occupied = domain.occupied();
-            batch.rows().for_each(|x| occupied.insert(x));
-            match step.filter(|x| occupied.is_free(x)) {
-                Some(x) => batch.push(&x),
-                None => break,
+        place(evidence, batch_size, "auto", initial, |opening| {
+            let mut occupied = opening.occupied();
+            let &mut Opening { evidence, count, ref mut rng, .. } = opening;
+            if !smooth {
+                let branches = self.branches(evidence.space, evidence.history, memory)?;
+                let chosen = branches.choose(evidence, count, self, &mut occupied, rng)?;
+                memory.keep(branches);
+                return Ok(chosen);
             }
-        }
-        if batch.len() == batch_size {
-            return Ok(batch);
-        }
-        let mut ahead = pending.clone();
-        ahead.extend(&batch);
-        let mut occupied = domain.occupied();
-        batch.rows().for_each(|x| occupied.insert(x));
-        let count = batch_size - batch.len();
-        let evidence = Evidence { pending: &ahead, ..evidence };
-        let chosen = if smooth {
-            self.in_regions(evidence, count, seed, &mut occupied, memory, &mut rng)?
-        } else {
-            let branches = self.branches(space, history, memory)?;
-            let chosen = branches.choose(evidence, count, self, &mut occupied, &mut rng)?;
-            memory.keep(branches);
-            chosen
-        };
-        batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut rng)?);
-        Ok(batch)
+            let most = if steps { count } else { 0 };
+            let mut chosen = simplex::steps(evidence, most, &mut occupied);
+            let mut ahead = evidence.pending.clone();
+            ahead.extend(&chosen);
+            let (evidence, left) = (Evidence { pending: &ahead, ..evidence }, count - chosen.len());
+            if left > 0 {
+                chosen.extend(&self.in_regions(evidence, left, &mut occupied, memory, rng)?);
+            }
+            Ok(chosen)
+        })
     }
 
-    fn recommend(
-        &self,
-        evidence: Evidence<'_>,
-        seed: Seed,
-        memory: &mut Memory,
-    ) -> Result<Option<usize>> {
-        let Evidence { space, history, .. } = evidence;
-        let lowest = history.leaders().first().copied();
-        if history.ranking().len() < FEWEST || !self.uses(Part::Smoothing) {
-            return Ok(lowest);
+    fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
+        let Evidence { space, history, seed, .. } = evidence;
+        let column = evidence.column();
+        if column.ranking().len() < FEWEST || !self.uses(Part::Smoothing) {
+            return Ok(column.best());
         }
         let by_model = if is_smooth(space) {
             let replay = self.replayed(history, seed, memory)?;
@@ -190,7 +173,7 @@ impl Strategy for Auto {
             memory.keep(branches);
             by_model
         };
-        Ok(by_model.or(lowest))
+        Ok(by_model.or(column.best()))
     }
 }
 
@@ -232,12 +215,11 @@ impl Auto {
         &self,
         evidence: Evidence<'_>,
         count: usize,
-        seed: Seed,
         occupied: &mut Occupied<'_>,
         memory: &mut Memory,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
+        let Evidence { space, history, pending, seed } = evidence;
         let replay = self.replayed(history, seed, memory)?;
         let mut ahead = pending.clone();
         let mut first = history.len() + ahead.len();
@@ -303,8 +285,9 @@ mod tests {
     use rand_distr::{Distribution as _, StandardNormal};
 
     use super::*;
-    use crate::history::Outcome;
-    use crate::session::{Direction, Session};
+    use crate::goal::Direction;
+    use crate::outcome::Outcome;
+    use crate::session::Session;
     use crate::space::{Configuration, Value};
 
     #[test]
@@ -338,13 +321,13 @@ mod tests {
             for trial in session.ask(10).unwrap() {
                 let luck: f64 = StandardNormal.sample(&mut rng);
                 let value = -bowl(&trial.configuration) + noise * luck;
-                session.tell(trial.id, Outcome::Value(value)).unwrap();
+                session.tell(trial.id, Outcome::from(value)).unwrap();
             }
         }
         let recommended = session.recommend().unwrap().unwrap();
-        assert_eq!(session.outcome(recommended.trial.id), Some(Outcome::Value(recommended.value)));
+        assert_eq!(session.outcome(recommended.trial), Some(Outcome::from(recommended.value)));
         let best = session.best().unwrap();
-        (bowl(&recommended.trial.configuration), bowl(&best.trial.configuration))
+        (bowl(&recommended.configuration), bowl(&best.configuration))
     }
 
     #[test]
@@ -382,7 +365,9 @@ mod tests {
     #[test]
     fn a_width_that_is_no_number_is_refused() {
         let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
-        let error = Auto { width: f64::NAN, ..Auto::default() }.check(&space).unwrap_err();
+        let error = Auto { width: f64::NAN, ..Auto::default() }
+            .check(&space, &Goal::default())
+            .unwrap_err();
         assert_eq!(error.to_string(), "width is NaN, but must be finite and not negative");
     }
 }

@@ -263,7 +263,7 @@ impl Region {
     fn told(&self, trials: &[usize], history: &History) -> (Points, Vec<f64>) {
         let row = |&i: &usize| history.points().row(i);
         let points = Points::from_rows(self.centre.len(), trials.iter().map(row));
-        (points, trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect())
+        (points, trials.iter().filter_map(|&i| history.objective().value(i)).collect())
     }
 
     fn shape(&self, settings: &Auto) -> Shape {
@@ -293,7 +293,7 @@ impl Region {
     fn neighbourhood(&self, history: &History, settings: &Auto) -> Neighbourhood {
         let trials = self.nearest((100 + 3 * self.centre.len()).min(160), history);
         let values: Vec<f64> =
-            trials.iter().filter_map(|&i| history.outcomes()[i].value()).collect();
+            trials.iter().filter_map(|&i| history.objective().value(i)).collect();
         let targets = match settings.uses(Part::Thresholds) {
             true if self.length < VALLEY => target::winsorised(&values),
             true => target::compressed(&values),

@@ -98,7 +98,7 @@ impl Replay {
 
     fn tell(&mut self, trial: usize, history: &History, seed: Seed, settings: &Auto) {
         let x = history.points().row(trial);
-        let Some(value) = history.outcomes()[trial].value() else {
+        let Some(value) = history.objective().value(trial) else {
             let centre = self.main.as_ref().map_or(x, Region::centre);
             self.failed.push(trial, history, centre);
             return;
@@ -218,7 +218,7 @@ fn gap(a: &[f64], b: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Outcome;
+    use crate::outcome::Outcome;
 
     /// Two wells, the deeper one at 0.8.
     fn history(trials: usize) -> History {
@@ -229,8 +229,8 @@ mod tests {
             let x = [(); 2].map(|()| (0.2 + spread * (uniform(&mut rng) - 0.3)).clamp(0.0, 1.0));
             let well = |at: f64| x.iter().map(|x| (x - at).powi(2)).sum::<f64>();
             let outcome = match i % 17 {
-                0 => Outcome::Failed,
-                _ => Outcome::Value(well(0.2).min(well(0.8) - 0.1)),
+                0 => Outcome::failed(),
+                _ => Outcome::from(well(0.2).min(well(0.8) - 0.1)),
             };
             history.push(&x, outcome).unwrap();
         }
@@ -245,8 +245,8 @@ mod tests {
         at_once.advance(&history, Seed(1), &settings).unwrap();
         let mut in_parts = Replay::default();
         let mut part = History::new(2);
-        for (i, (x, &outcome)) in history.points().rows().zip(history.outcomes()).enumerate() {
-            part.push(x, outcome).unwrap();
+        for (i, x) in history.points().rows().enumerate() {
+            part.push(x, history.outcome(i)).unwrap();
             if i.is_multiple_of(7) || i + 1 == history.len() {
                 in_parts.advance(&part, Seed(1), &settings).unwrap();
             }

@@ -10,157 +10,91 @@
 //!   "rule": { "name": "svgd", "steps": 500 }, "fraction": 0.2, "width": 2.0 }
 //! ```
 //!
-//! Both forms become the same JSON value, which is read by one function; printing goes the other way. The names are in
-//! [`names`].
+//! Both forms become the same JSON value, which is read by way of the tables in table.rs; printing goes the other way.
+//!
+//! # Design
+//! The JSON form has every setting, so that a stored study stays what it is when a default changes. The text form has what
+//! differs from today's defaults and what was given by hand, even where that is the default. What a spec leaves open for
+//! the batch size to decide (the rule, the interval of a warm start) is left out of both: open is not the same as a value
+//! that happens to be the default.
 
-mod document;
+mod bore;
+mod classifier;
+mod method;
 pub mod names;
+mod row;
+mod rule;
+mod table;
 mod text;
 
-use serde_json::Value as Json;
+use std::any::Any;
+use std::sync::Arc;
 
-use super::{
-    Auto, Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Strategy, Tpe,
-};
-use crate::acquisition::SmoothAcquisition;
-use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
-use crate::classifier::bayesian_logistic::BayesianLogistic;
-use crate::classifier::boosting::Boosting;
-use crate::classifier::ensemble::Ensemble;
-use crate::classifier::forest::Forest;
-use crate::classifier::least_squares::LeastSquares;
-use crate::classifier::perceptron::{Perceptron, Start};
-use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
-use crate::error::{Error, Result};
-use crate::labels::{Threshold, Weights};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value as Json};
 
-/// A strategy with all its settings, in words.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(clippy::large_enum_variant, reason = "a spec is built once a run")]
-pub enum Spec {
+pub use bore::{BorePlusPlusSpec, BoreSpec};
+
+use super::{Auto, Strategy};
+use crate::error::Result;
+use classifier::AnyClassifier;
+use method::AnyMethod;
+use row::{named_table, read_part};
+use rule::AnyRule;
+use table::METHODS;
+
+/// A method with all its settings, in words.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    method: Arc<dyn AnyMethod>,
+    /// What was written, as a table. Empty where that says nothing about what was meant: for a table with every setting,
+    /// as a store keeps it.
+    given: Map<String, Json>,
+}
+
+/// A classifier by name, with its settings.
+#[derive(Debug, Clone)]
+pub struct ClassifierSpec(Arc<dyn AnyClassifier>);
+
+/// A batch rule by name, with its settings.
+#[derive(Debug, Clone)]
+pub struct RuleSpec(Arc<dyn AnyRule>);
+
+impl Default for Spec {
     /// `auto`.
-    Auto(Auto),
-    /// `bore`.
-    Bore(BoreSpec),
-    /// `bore++`, with its confidence.
-    BorePlusPlus(BoreSpec, Confidence),
-    /// `gp-ucb`.
-    GpUcb(GpUcb),
-    /// `gp-ei`.
-    GpEi(GpEi),
-    /// `q-ei`.
-    QEi(QEi),
-    /// `lp-ei`.
-    LpEi(LpEi),
-    /// `tpe`.
-    Tpe(Tpe),
-    /// `random`.
-    Random,
-    /// `sobol`.
-    Sobol(Sobol),
-    /// `cma-es`.
-    CmaEs(CmaEs),
-}
-
-/// What `bore` and `bore++` have in common.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BoreSpec {
-    /// What is fitted to the labels.
-    pub classifier: ClassifierSpec,
-    /// How points are chosen. `None`: `svgd` for batches and `ascent` for single points, or `candidates` for a
-    /// classifier without gradients.
-    pub rule: Option<RuleSpec>,
-    /// Where good ends.
-    pub threshold: Threshold,
-    /// How much each label counts.
-    pub weights: Weights,
-    /// The scale on which the rule sees the class probability.
-    pub target: Target,
-    /// How many trials are drawn at random first.
-    pub initial: usize,
-}
-
-/// A classifier by name.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum ClassifierSpec {
-    Perceptron(Perceptron),
-    LeastSquares(LeastSquares),
-    BayesianLogistic(BayesianLogistic),
-    Ensemble(Ensemble),
-    Forest(Forest),
-    Boosting(Boosting),
-}
-
-/// A batch rule by name.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs, reason = "the names say it")]
-pub enum RuleSpec {
-    Svgd(Svgd),
-    SteinNewton(SteinNewton),
-    Ascent(Ascent),
-    Candidates(Candidates),
-    Softmax(Softmax),
-}
-
-impl ClassifierSpec {
-    /// The name in the table.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Perceptron(_) => "perceptron",
-            Self::LeastSquares(_) => "least-squares",
-            Self::BayesianLogistic(_) => "bayesian-logistic",
-            Self::Ensemble(_) => "ensemble",
-            Self::Forest(_) => "forest",
-            Self::Boosting(_) => "boosting",
-        }
+    fn default() -> Self {
+        Self { method: Arc::new(Auto::default()), given: Map::new() }
     }
 }
 
-impl RuleSpec {
-    /// The name in the table.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Svgd(_) => "svgd",
-            Self::SteinNewton(_) => "stein-newton",
-            Self::Ascent(_) => "ascent",
-            Self::Candidates(_) => "candidates",
-            Self::Softmax(_) => "softmax",
-        }
+/// Equal names and equal settings, however they were written.
+impl PartialEq for Spec {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_json() == other.to_json()
     }
 }
 
 impl Spec {
     /// The name in the table.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Auto(_) => "auto",
-            Self::Bore(_) => "bore",
-            Self::BorePlusPlus(..) => "bore++",
-            Self::GpUcb(_) => "gp-ucb",
-            Self::GpEi(_) => "gp-ei",
-            Self::QEi(_) => "q-ei",
-            Self::LpEi(_) => "lp-ei",
-            Self::Tpe(_) => "tpe",
-            Self::Random => "random",
-            Self::Sobol(_) => "sobol",
-            Self::CmaEs(_) => "cma-es",
-        }
+        self.method.name()
     }
 
-    /// How many trials are drawn at random before the method begins.
+    /// The method's one-line description.
+    pub fn description(&self) -> &'static str {
+        let row = METHODS.iter().find(|row| row.name.name == self.name());
+        row.map_or("", |row| row.name.description)
+    }
+
+    /// How many trials are drawn at random before the method begins: its setting `initial`; 0 if it has none.
     pub fn initial(&self) -> usize {
-        match self {
-            Self::Bore(spec) | Self::BorePlusPlus(spec, _) => spec.initial,
-            Self::Auto(settings) => settings.initial.unwrap_or(super::auto::INITIAL),
-            Self::GpUcb(settings) => settings.initial,
-            Self::GpEi(settings) => settings.initial,
-            Self::QEi(settings) => settings.initial,
-            Self::LpEi(settings) => settings.initial,
-            Self::Tpe(settings) => settings.initial,
-            Self::CmaEs(settings) => settings.initial,
-            Self::Random | Self::Sobol(_) => 0,
-        }
+        let initial = self.method.table().get("initial").and_then(Json::as_u64).unwrap_or(0);
+        usize::try_from(initial).unwrap_or(usize::MAX)
+    }
+
+    /// The settings, if they are of this type.
+    pub fn settings<T: Any>(&self) -> Option<&T> {
+        self.method.settings().downcast_ref()
     }
 
     /// The method of this name with its default settings.
@@ -170,172 +104,76 @@ impl Spec {
 
     /// The strategy, for batches of `batch_size`.
     ///
-    /// The batch size decides what the spec leaves open: the rule, and the interval of a warm start, which follows the
-    /// batches unless another than the default is given.
+    /// The batch size decides what the spec leaves open: the rule, and the interval of a warm start.
     pub fn build(&self, batch_size: usize) -> Result<Box<dyn Strategy>> {
-        Ok(match self {
-            Self::Bore(spec) => {
-                let classifier = following_batches(&spec.classifier, batch_size);
-                match classifier {
-                    ClassifierSpec::Perceptron(learner) => smooth_bore(spec, learner, batch_size),
-                    ClassifierSpec::LeastSquares(learner) => smooth_bore(spec, learner, batch_size),
-                    ClassifierSpec::BayesianLogistic(learner) => {
-                        smooth_bore(spec, learner, batch_size)
-                    }
-                    ClassifierSpec::Ensemble(learner) => smooth_bore(spec, learner, batch_size),
-                    ClassifierSpec::Forest(learner) => rough_bore(spec, learner)?,
-                    ClassifierSpec::Boosting(learner) => rough_bore(spec, learner)?,
-                }
-            }
-            Self::BorePlusPlus(spec, confidence) => {
-                let (classifier, c) =
-                    (following_batches(&spec.classifier, batch_size), *confidence);
-                match classifier {
-                    ClassifierSpec::Perceptron(_) => return Err(no_uncertainty()),
-                    ClassifierSpec::LeastSquares(learner) => {
-                        smooth_plus(spec, learner, c, batch_size)
-                    }
-                    ClassifierSpec::BayesianLogistic(learner) => {
-                        smooth_plus(spec, learner, c, batch_size)
-                    }
-                    ClassifierSpec::Ensemble(learner) => smooth_plus(spec, learner, c, batch_size),
-                    ClassifierSpec::Forest(learner) => rough_plus(spec, learner, c)?,
-                    ClassifierSpec::Boosting(learner) => rough_plus(spec, learner, c)?,
-                }
-            }
-            Self::Auto(settings) => Box::new(*settings),
-            Self::GpUcb(settings) => Box::new(settings.clone()),
-            Self::GpEi(settings) => Box::new(settings.clone()),
-            Self::QEi(settings) => Box::new(settings.clone()),
-            Self::LpEi(settings) => Box::new(settings.clone()),
-            Self::Tpe(settings) => Box::new(settings.clone()),
-            Self::Random => Box::new(Random),
-            Self::Sobol(settings) => Box::new(*settings),
-            Self::CmaEs(settings) => Box::new(settings.clone()),
-        })
+        self.method.build(batch_size)
     }
-}
 
-/// A warm start of the default interval learns once a batch.
-fn following_batches(classifier: &ClassifierSpec, batch_size: usize) -> ClassifierSpec {
-    let follow = |perceptron: &mut Perceptron| {
-        if perceptron.start == Start::default() {
-            perceptron.start = Start::Warm { every: batch_size };
+    /// Reads a spec from its JSON form.
+    fn from_json(json: Json) -> Result<Self> {
+        let given = json.as_object().cloned().unwrap_or_default();
+        let mut spec = Self { method: read_part("method", json, METHODS)?, given };
+        if spec.to_json().as_object() == Some(&spec.given) {
+            spec.given.clear();
         }
-    };
-    let mut classifier = classifier.clone();
-    match &mut classifier {
-        ClassifierSpec::Perceptron(perceptron) => follow(perceptron),
-        ClassifierSpec::Ensemble(ensemble) => follow(&mut ensemble.perceptron),
-        _ => {}
-    }
-    classifier
-}
-
-fn no_uncertainty() -> Error {
-    let allowed = "least-squares, bayesian-logistic, ensemble, forest or boosting with bore++, which needs a classifier \
-                   that knows its own uncertainty";
-    Error::invalid("classifier", "perceptron", allowed)
-}
-
-impl BoreSpec {
-    fn bore<L, R>(&self, learner: L, rule: R) -> Bore<L, R> {
-        Bore {
-            threshold: self.threshold,
-            weights: self.weights,
-            learner,
-            rule,
-            target: self.target,
-            initial: self.initial,
-        }
+        Ok(spec)
     }
 
-    fn smooth_rule(&self, batch_size: usize) -> RuleSpec {
-        let open = if batch_size == 1 {
-            RuleSpec::Ascent(Ascent::default())
-        } else {
-            RuleSpec::Svgd(Svgd::default())
+    /// The JSON form, with every setting.
+    fn to_json(&self) -> Json {
+        named_table(&*self.method)
+    }
+}
+
+impl Serialize for Spec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        let read = match json {
+            Json::String(text) => text.parse(),
+            table => Self::from_json(table),
         };
-        self.rule.unwrap_or(open)
-    }
-
-    fn rough_rule(&self) -> Result<RuleSpec> {
-        match self.rule {
-            None => Ok(RuleSpec::Candidates(Candidates::default())),
-            Some(rule @ (RuleSpec::Candidates(_) | RuleSpec::Softmax(_))) => Ok(rule),
-            Some(rule) => {
-                let classifier = self.classifier.name();
-                let allowed = format!(
-                    "candidates or softmax with the classifier {classifier}, which has no gradients"
-                );
-                Err(Error::invalid("rule", rule.name(), allowed))
-            }
-        }
+        read.map_err(serde::de::Error::custom)
     }
 }
 
-fn smooth_bore<L>(spec: &BoreSpec, learner: L, batch_size: usize) -> Box<dyn Strategy>
-where
-    L: Learner + 'static,
-    for<'c> <L::Classifier as Classifier>::Acquisition<'c>: SmoothAcquisition,
-{
-    match spec.smooth_rule(batch_size) {
-        RuleSpec::Svgd(rule) => Box::new(spec.bore(learner, rule)),
-        RuleSpec::SteinNewton(rule) => Box::new(spec.bore(learner, rule)),
-        RuleSpec::Ascent(rule) => Box::new(spec.bore(learner, rule)),
-        RuleSpec::Candidates(rule) => Box::new(spec.bore(learner, rule)),
-        RuleSpec::Softmax(rule) => Box::new(spec.bore(learner, rule)),
+impl ClassifierSpec {
+    /// The name in the table.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The settings, if they are of this type.
+    pub fn settings<T: Any>(&self) -> Option<&T> {
+        self.0.settings().downcast_ref()
     }
 }
 
-fn rough_bore<L: Learner + 'static>(spec: &BoreSpec, learner: L) -> Result<Box<dyn Strategy>> {
-    Ok(match spec.rough_rule()? {
-        RuleSpec::Softmax(rule) => Box::new(spec.bore(learner, rule)),
-        RuleSpec::Candidates(rule) => Box::new(spec.bore(learner, rule)),
-        _ => unreachable!("rough_rule returns no rule that needs gradients"),
-    })
-}
-
-fn smooth_plus<L>(
-    spec: &BoreSpec,
-    learner: L,
-    confidence: Confidence,
-    batch_size: usize,
-) -> Box<dyn Strategy>
-where
-    L: Learner<Classifier: Uncertain> + 'static,
-    for<'c> <L::Classifier as Uncertain>::UpperBound<'c>: SmoothAcquisition,
-{
-    match spec.smooth_rule(batch_size) {
-        RuleSpec::Svgd(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
-        RuleSpec::SteinNewton(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
-        RuleSpec::Ascent(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
-        RuleSpec::Candidates(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
-        RuleSpec::Softmax(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
+impl PartialEq for ClassifierSpec {
+    fn eq(&self, other: &Self) -> bool {
+        named_table(&*self.0) == named_table(&*other.0)
     }
 }
 
-fn rough_plus<L>(spec: &BoreSpec, learner: L, confidence: Confidence) -> Result<Box<dyn Strategy>>
-where
-    L: Learner<Classifier: Uncertain> + 'static,
-{
-    Ok(match spec.rough_rule()? {
-        RuleSpec::Softmax(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
-        RuleSpec::Candidates(rule) => {
-            Box::new(BorePlusPlus { bore: spec.bore(learner, rule), confidence })
-        }
-        _ => unreachable!("rough_rule returns no rule that needs gradients"),
-    })
+impl RuleSpec {
+    /// The name in the table.
+    pub fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The settings, if they are of this type.
+    pub fn settings<T: Any>(&self) -> Option<&T> {
+        self.0.settings().downcast_ref()
+    }
+}
+
+impl PartialEq for RuleSpec {
+    fn eq(&self, other: &Self) -> bool {
+        named_table(&*self.0) == named_table(&*other.0)
+    }
 }

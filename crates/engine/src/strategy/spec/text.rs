@@ -1,4 +1,4 @@
-//! A spec as one line of text: the method's name, then `key=value` for what differs from the defaults.
+//! A spec as one line of text: the method's name, then `key=value` for what differs from the defaults or was given.
 //!
 //! A dot leads into a part: `classifier=forest classifier.trees=50`. Values are JSON where they can be read as such
 //! (`0.2`, `[16,16]`, `null`), and otherwise text.
@@ -70,39 +70,41 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         let defaults = Self::named(self.name()).map_or(Json::Null, |spec| spec.to_json());
-        write_differences(f, "", &self.to_json(), &defaults)
+        write_settings(f, "", &self.method.table(), &defaults, &self.given)
     }
 }
 
-/// Writes what `json` has and `defaults` have not.
-fn write_differences(
+/// Writes the settings of `table` that differ from `defaults` or were `given`.
+fn write_settings(
     f: &mut fmt::Formatter<'_>,
     prefix: &str,
-    json: &Json,
+    table: &Map<String, Json>,
     defaults: &Json,
+    given: &Map<String, Json>,
 ) -> fmt::Result {
-    let Json::Object(table) = json else { return Ok(()) };
     for (key, value) in table {
-        let default = defaults.get(key);
-        if default == Some(value) {
+        let (default, given) = (defaults.get(key), given.get(key));
+        if key == "name" || default == Some(value) && given.is_none() {
             continue;
         }
         match value {
             Json::Object(settings) => {
                 let name = settings.get("name").and_then(Json::as_str);
+                let default_name = default.and_then(|part| part.get("name")).and_then(Json::as_str);
+                let given_settings = given.and_then(Json::as_object);
+                let named =
+                    given_settings.map_or(given.is_some(), |part| part.contains_key("name"));
+                if let Some(name) = name.filter(|name| named || default_name != Some(name)) {
+                    write!(f, " {prefix}{key}={name}")?;
+                }
                 let default = match (name, default) {
                     // Another part than the default one: its own defaults are what it is compared with.
-                    (Some(name), default)
-                        if default.and_then(|json| json.get("name")) != settings.get("name") =>
-                    {
-                        write!(f, " {prefix}{key}={name}")?;
-                        part_defaults(key, name)
-                    }
+                    (Some(name), _) if default_name != Some(name) => part_defaults(key, name),
                     (_, default) => default.cloned().unwrap_or(Json::Null),
                 };
-                write_differences(f, &format!("{prefix}{key}."), value, &default)?;
+                let given = given_settings.cloned().unwrap_or_default();
+                write_settings(f, &format!("{prefix}{key}."), settings, &default, &given)?;
             }
-            _ if key == "name" => {}
             Json::String(text) => write!(f, " {prefix}{key}={text}")?,
             other => write!(f, " {prefix}{key}={other}")?,
         }
@@ -119,9 +121,13 @@ fn part_defaults(part: &str, name: &str) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Svgd;
     use crate::classifier::Confidence;
+    use crate::classifier::Learner as _;
+    use crate::classifier::ensemble::Ensemble;
+    use crate::classifier::perceptron::Perceptron;
     use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
-    use crate::strategy::spec::{ClassifierSpec, RuleSpec};
+    use crate::strategy::spec::{BorePlusPlusSpec, BoreSpec, RuleSpec};
 
     fn refused(text: &str) -> String {
         let spec = text.parse::<Spec>();
@@ -168,11 +174,9 @@ mod tests {
         let spec = round_trip(
             "bore++ classifier.members=3 classifier=ensemble rule=svgd rule.steps=500 width=2",
         );
-        let Spec::BorePlusPlus(bore, confidence) = &spec else { panic!("{spec:?}") };
-        assert!(
-            matches!(&bore.classifier, ClassifierSpec::Ensemble(ensemble) if ensemble.members == 3)
-        );
-        assert!(matches!(bore.rule, Some(RuleSpec::Svgd(svgd)) if svgd.steps == 500));
+        let BorePlusPlusSpec { bore, confidence } = spec.settings().unwrap();
+        assert_eq!(bore.classifier.settings::<Ensemble>().unwrap().members, 3);
+        assert_eq!(bore.rule.as_ref().unwrap().settings::<Svgd>().unwrap().steps, 500);
         assert_eq!(*confidence, Confidence::Width(2.0));
         assert_eq!(
             spec.to_string(),
@@ -184,6 +188,59 @@ mod tests {
         round_trip("bore++ level=0.1 norm-bound=2 threshold=0 target=log-probability initial=3");
         round_trip("bore classifier.steps=50");
         round_trip("bore weights=improvement classifier=forest rule=softmax");
+    }
+
+    /// A setting that was given stays given, also where it is the default.
+    #[test]
+    fn a_default_that_was_given_is_printed_back() {
+        for text in [
+            "bore rule=svgd",
+            "bore++ width=3.0",
+            "bore classifier=perceptron",
+            "bore classifier=perceptron classifier.steps=100",
+            "bore classifier.steps=100",
+            "bore++ rule=ascent rule.samples=1024",
+            "bore classifier.start.warm.every=10",
+            "bore++ classifier=ensemble classifier.perceptron.start.warm.every=10",
+            "auto initial=10",
+        ] {
+            assert_eq!(round_trip(text).to_string(), text);
+            let table = serde_json::from_str::<Spec>(&serde_json::to_string(text).unwrap());
+            assert_eq!(table.unwrap().to_string(), text);
+        }
+        let table = r#"{"name":"bore++","width":3.0,"classifier":"least-squares"}"#;
+        let spec: Spec = serde_json::from_str(table).unwrap();
+        assert_eq!(spec.to_string(), "bore++ classifier=least-squares width=3.0");
+        assert_eq!(spec, "bore++".parse().unwrap(), "the same method, however it is written");
+    }
+
+    /// The table of a store has every setting: it says nothing about which were given.
+    #[test]
+    fn a_table_with_every_setting_prints_what_differs() {
+        for text in ["bore++", "auto", "gp-ei", "bore classifier=forest classifier.trees=50"] {
+            let stored = serde_json::to_string(&text.parse::<Spec>().unwrap()).unwrap();
+            let read: Spec = serde_json::from_str(&stored).unwrap();
+            assert_eq!(read.to_string(), text);
+            assert_eq!(serde_json::to_string(&read).unwrap(), stored);
+        }
+    }
+
+    /// What a spec leaves open follows the batch size; what it gives does not, and stays given when it is stored.
+    #[test]
+    fn what_was_given_does_not_follow_the_batch_size() {
+        let kept = |text: &str| {
+            let spec: Spec = text.parse().unwrap();
+            let stored = serde_json::to_string(&spec).unwrap();
+            let spec: Spec = serde_json::from_str(&stored).unwrap();
+            let bore: &BoreSpec = spec.settings().unwrap();
+            let learner = bore.classifier.settings::<Perceptron>().unwrap().clone();
+            let rule = bore.rule.as_ref().map(RuleSpec::name);
+            (learner.for_batches(4).kept_every(), rule)
+        };
+        assert_eq!(kept("bore"), (Some(4), None));
+        assert_eq!(kept("bore rule=svgd"), (Some(4), Some("svgd")));
+        assert_eq!(kept("bore classifier.start.warm.every=10"), (Some(10), None));
+        assert_eq!(kept("bore classifier.start=cold"), (None, None));
     }
 
     #[test]

@@ -21,12 +21,15 @@ mod parzen;
 use serde::{Deserialize, Serialize};
 
 use super::axis::Axis;
-use super::{Evidence, Memory, Strategy};
+use super::opening::{Initial, place};
+use super::{Evidence, Memory, Strategy, check_served};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
+use crate::forecast::{Forecast, Good};
+use crate::goal::Goal;
 use crate::history::History;
+use crate::named::Named;
 use crate::points::Points;
-use crate::seed::Seed;
 use crate::space::SearchSpace;
 use parzen::{Observation, Parzen};
 
@@ -79,6 +82,11 @@ pub struct Tpe {
     pub most_bad: usize,
 }
 
+impl Named for Tpe {
+    const NAME: &'static str = "tpe";
+    const DESCRIPTION: &'static str = "tree-structured Parzen estimator, multivariate";
+}
+
 impl Default for Tpe {
     fn default() -> Self {
         Self {
@@ -93,10 +101,11 @@ impl Default for Tpe {
 
 impl Strategy for Tpe {
     fn name(&self) -> &'static str {
-        "tpe"
+        Self::NAME
     }
 
-    fn check(&self, _: &SearchSpace) -> Result<()> {
+    fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
+        check_served(self, goal)?;
         for (field, value) in [("candidates", self.candidates), ("most-bad", self.most_bad)] {
             if value == 0 {
                 return Err(Error::invalid(field, value, "at least 1"));
@@ -105,71 +114,82 @@ impl Strategy for Tpe {
         Ok(())
     }
 
-    fn propose(
+    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, _: &mut Memory) -> Result<Points> {
+        let initial = Initial::FirstAndUnvalued(self.initial);
+        place(evidence, batch_size, "tpe-initial", initial, |opening| {
+            let Evidence { space, history, seed, .. } = opening.evidence;
+            let axes = Axis::all(space);
+            let (good, bad) = self.split(history);
+            let good_density = Parzen::fit(space, &axes, &good, self.bandwidth);
+            let incumbents = Points::new(space.dim());
+            let mut ahead = opening.evidence.pending.clone();
+            let mut chosen = Points::with_capacity(space.dim(), opening.count);
+            for place in opening.first..opening.first + opening.count {
+                let mut rng = seed.stream("tpe", place as u64);
+                let domain = Domain { pending: &ahead, ..opening.domain(&incumbents) };
+                let liars = ahead.rows().map(|x| Observation { x, weight: 1.0 });
+                let bad: Vec<Observation<'_>> = bad.iter().copied().chain(liars).collect();
+                let bad_density = Parzen::fit(space, &axes, &bad, self.bandwidth);
+                let occupied = domain.occupied();
+                let mut best: Option<(bool, f64, Vec<f64>)> = None;
+                for _ in 0..self.candidates {
+                    let x = good_density.sample(&mut rng);
+                    let free = occupied.is_free(&x);
+                    let score = good_density.log_density(&x) - bad_density.log_density(&x);
+                    if best.as_ref().is_none_or(|best| (free, score) > (best.0, best.1)) {
+                        best = Some((free, score, x));
+                    }
+                }
+                let winner = Points::from_rows(space.dim(), best.map(|(_, _, x)| x));
+                let settled = domain.settle(&winner, &mut rng)?;
+                chosen.extend(&settled);
+                ahead.extend(&settled);
+            }
+            Ok(chosen)
+        })
+    }
+
+    fn predict(
         &self,
         evidence: Evidence<'_>,
-        batch_size: usize,
-        seed: Seed,
+        points: &Points,
         _: &mut Memory,
-    ) -> Result<Points> {
-        let Evidence { space, history, pending } = evidence;
-        let incumbents = Points::new(space.dim());
-        let domain = Domain { space, taken: history.taken(), pending, incumbents: &incumbents };
-        domain.check_room(batch_size)?;
-
-        let issued = history.len() + pending.len();
-        let mut rng = seed.stream("tpe-initial", issued as u64);
-        let random = match history.ranking().is_empty() {
-            true => batch_size,
-            false => self.initial.saturating_sub(issued).min(batch_size),
-        };
-        let mut batch = domain.sample(random, &mut rng)?;
-        if random == batch_size {
-            return Ok(batch);
-        }
-
+    ) -> Result<Option<Vec<Forecast>>> {
+        let Evidence { space, history, .. } = evidence;
+        let ranking = evidence.column().ranking();
+        let count = self.good.of(ranking.len());
+        let threshold = count.checked_sub(1).and_then(|rank| ranking.nth(rank));
+        let Some(threshold) = threshold else { return Ok(None) };
         let axes = Axis::all(space);
         let (good, bad) = self.split(history);
-        let good_density = Parzen::fit(space, &axes, &good, self.bandwidth);
-        let mut ahead = pending.clone();
-        ahead.extend(&batch);
-        for place in random..batch_size {
-            let mut rng = seed.stream("tpe", (issued + place) as u64);
-            let domain = Domain { pending: &ahead, ..domain };
-            let liars = ahead.rows().map(|x| Observation { x, weight: 1.0 });
-            let bad: Vec<Observation<'_>> = bad.iter().copied().chain(liars).collect();
-            let bad_density = Parzen::fit(space, &axes, &bad, self.bandwidth);
-            let occupied = domain.occupied();
-            let mut best: Option<(bool, f64, Vec<f64>)> = None;
-            for _ in 0..self.candidates {
-                let x = good_density.sample(&mut rng);
-                let free = occupied.is_free(&x);
-                let score = good_density.log_density(&x) - bad_density.log_density(&x);
-                if best.as_ref().is_none_or(|best| (free, score) > (best.0, best.1)) {
-                    best = Some((free, score, x));
-                }
-            }
-            let chosen = Points::from_rows(space.dim(), best.map(|(_, _, x)| x));
-            let settled = domain.settle(&chosen, &mut rng)?;
-            batch.extend(&settled);
-            ahead.extend(&settled);
-        }
-        Ok(batch)
+        let density = |all: &[Observation<'_>]| Parzen::fit(space, &axes, all, self.bandwidth);
+        let (good_density, bad_density) = (density(&good), density(&bad));
+        // γ is the share of the good trials; by Bayes' rule, γℓ / (γℓ + (1 - γ)g).
+        let share = good.len() as f64 / history.len() as f64;
+        let prior = share.ln() - (1.0 - share).ln();
+        let forecast = |x: &[f64]| {
+            let logit = prior + good_density.log_density(x) - bad_density.log_density(x);
+            let probability = 1.0 / (1.0 + (-logit).exp());
+            let good = Good { threshold, probability, upper_bound: None };
+            Forecast { good: Some(good), ..Forecast::default() }
+        };
+        Ok(Some(points.rows().map(forecast).collect()))
     }
 }
 
 impl Tpe {
     /// The good trials and the bad ones, each in the order in which they were told and with their weights.
     fn split<'h>(&self, history: &'h History) -> (Vec<Observation<'h>>, Vec<Observation<'h>>) {
-        let count = self.good.of(history.ranking().len());
-        let threshold = count.checked_sub(1).and_then(|rank| history.ranking().nth(rank));
+        let column = history.objective();
+        let count = self.good.of(column.ranking().len());
+        let threshold = count.checked_sub(1).and_then(|rank| column.ranking().nth(rank));
         let lower = |value: f64| threshold.is_some_and(|threshold| value < threshold);
-        let values = || history.outcomes().iter().filter_map(|outcome| outcome.value());
+        let values = || column.values().flatten();
         // Of equal values at the threshold, the first told.
         let mut equal = count - values().filter(|&value| lower(value)).count().min(count);
         let (mut good, mut bad) = (Vec::with_capacity(count), Vec::new());
-        for (i, outcome) in history.outcomes().iter().enumerate() {
-            let is_good = outcome.value().is_some_and(|value| {
+        for (i, value) in column.values().enumerate() {
+            let is_good = value.is_some_and(|value| {
                 let tied = Some(value) == threshold && equal > 0;
                 equal -= usize::from(tied);
                 lower(value) || tied
@@ -205,11 +225,12 @@ fn fading_weight(place: usize, count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::Outcome;
+    use crate::outcome::Outcome;
+    use crate::seed::Seed;
     use crate::space::Dimension;
 
     fn propose(tpe: &Tpe, evidence: Evidence<'_>, count: usize) -> Points {
-        tpe.propose(evidence, count, Seed(2), &mut Memory::default()).unwrap()
+        tpe.propose(evidence, count, &mut Memory::default()).unwrap()
     }
 
     fn mixed() -> SearchSpace {
@@ -253,9 +274,9 @@ mod tests {
     fn failures_are_bad_and_of_equal_values_the_first_is_good() {
         let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
         let outcome = |i: usize, _: &[f64]| match i {
-            0 => Outcome::Failed,
+            0 => Outcome::failed(),
             1 => Outcome::Infeasible,
-            _ => Outcome::Value(7.0),
+            _ => Outcome::from(7.0),
         };
         let history = told(&space, 22, outcome);
         let (good, bad) = Tpe::default().split(&history);
@@ -273,14 +294,15 @@ mod tests {
     fn proposals_are_legal_distinct_and_pure_on_a_mixed_space() {
         let space = mixed();
         let history = told(&space, 40, |i, x| match i % 7 {
-            0 => Outcome::Failed,
-            _ => Outcome::Value(x.iter().sum()),
+            0 => Outcome::failed(),
+            _ => Outcome::from(x.iter().sum::<f64>()),
         });
         let mut rng = Seed(4).stream("test", 0);
         let pending = Points::from_rows(space.dim(), (0..5).map(|_| space.sample(&mut rng)));
         for bandwidth in [Bandwidth::Neighbours, Bandwidth::Scott] {
             let tpe = Tpe { bandwidth, ..Tpe::default() };
-            let evidence = Evidence { space: &space, history: &history, pending: &pending };
+            let evidence =
+                Evidence { space: &space, history: &history, pending: &pending, seed: Seed(2) };
             for count in [1, 100] {
                 let batch = propose(&tpe, evidence, count);
                 assert_eq!(batch, propose(&tpe, evidence, count));
@@ -302,9 +324,9 @@ mod tests {
         let space =
             SearchSpace::new([Dimension::real("x", 0.0, 1.0), Dimension::real("y", 0.0, 1.0)])
                 .unwrap();
-        let history = told(&space, 30, |_, x| Outcome::Value((x[0] - 0.3).powi(2) + x[1]));
+        let history = told(&space, 30, |_, x| Outcome::from((x[0] - 0.3).powi(2) + x[1]));
         let none = Points::new(2);
-        let evidence = Evidence { space: &space, history: &history, pending: &none };
+        let evidence = Evidence { space: &space, history: &history, pending: &none, seed: Seed(2) };
         let batch = propose(&Tpe::default(), evidence, 6);
         let mut pending = none.clone();
         for x in batch.rows() {
@@ -317,11 +339,11 @@ mod tests {
     #[test]
     fn without_a_value_it_is_random_and_a_constant_objective_is_no_obstacle() {
         let space = mixed();
-        let failed = told(&space, 15, |_, _| Outcome::Failed);
+        let failed = told(&space, 15, |_, _| Outcome::failed());
         let none = Points::new(space.dim());
-        let evidence = Evidence { space: &space, history: &failed, pending: &none };
+        let evidence = Evidence { space: &space, history: &failed, pending: &none, seed: Seed(2) };
         assert_eq!(propose(&Tpe::default(), evidence, 4).len(), 4);
-        let constant = told(&space, 60, |_, _| Outcome::Value(0.0));
+        let constant = told(&space, 60, |_, _| Outcome::from(0.0));
         let evidence = Evidence { history: &constant, ..evidence };
         assert_eq!(propose(&Tpe::default(), evidence, 4).len(), 4);
     }
@@ -333,9 +355,10 @@ mod tests {
         let mut history = History::new(2);
         for _ in 0..5 {
             let none = Points::new(2);
-            let evidence = Evidence { space: &space, history: &history, pending: &none };
+            let evidence =
+                Evidence { space: &space, history: &history, pending: &none, seed: Seed(2) };
             for x in propose(&Tpe::default(), evidence, 4).rows() {
-                history.push(x, Outcome::Value(x[0])).unwrap();
+                history.push(x, Outcome::from(x[0])).unwrap();
             }
         }
         assert_eq!(history.taken().len(), 20);
@@ -344,7 +367,8 @@ mod tests {
     #[test]
     fn settings_are_checked_and_read() {
         let space = mixed();
-        let error = Tpe { candidates: 0, ..Tpe::default() }.check(&space).unwrap_err();
+        let error =
+            Tpe { candidates: 0, ..Tpe::default() }.check(&space, &Goal::default()).unwrap_err();
         assert_eq!(error.to_string(), "candidates is 0, but must be at least 1");
         let tpe: Tpe = serde_json::from_str(r#"{"good": "root", "bandwidth": "scott"}"#).unwrap();
         assert_eq!((tpe.good, tpe.bandwidth, tpe.initial), (GoodCount::Root, Bandwidth::Scott, 10));

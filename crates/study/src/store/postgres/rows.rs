@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use tokio_postgres::Row;
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 
 use super::FLUSH;
 use super::broken::Broken;

@@ -89,7 +89,7 @@ fn measure(back_end: &str, fill: &dyn Fn(&Settings, usize) -> Arc<dyn Store>) {
         let settings = settings(&format!("of-{trials}"));
         let store = fill(&settings, trials);
         let start = Instant::now();
-        let mut follower = Follower::new(settings.clone());
+        let mut follower = Follower::new(&settings);
         follower.catch_up(&*store).unwrap();
         let catch_up = start.elapsed();
         assert_eq!(follower.history().len(), trials);

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, named_params, params};
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 
 use super::failure;
 use crate::attributes::Attributes;

@@ -6,8 +6,8 @@ mod space;
 use std::ops::Range;
 use std::time::Duration;
 
+use wimble::goal::Direction;
 use wimble::seed::Seed;
-use wimble::session::Direction;
 use wimble::strategy::Spec;
 
 use super::document::{Content, Entry, Table};
@@ -119,7 +119,7 @@ impl<'t> Reader<'t> {
         let fits = settings
             .method
             .build(settings.batch_size)
-            .and_then(|method| method.check(&settings.space));
+            .and_then(|method| method.check(&settings.space, &settings.direction.into()));
         if let Err(error) = fits {
             self.refuse(self.place("method"), format!("the method does not fit: {error}"));
         }

@@ -9,20 +9,20 @@
 //!
 //! Cost: O(n²) a value.
 
-use crate::acquisition::{Acquisition, SmoothAcquisition};
+use super::{Acquisition, SmoothAcquisition};
 use crate::gaussian_process::tail::log_improvement;
 use crate::gaussian_process::{Prediction, Surrogate};
 use crate::points::Points;
 
 /// ln EI under a surrogate.
 #[derive(Debug, Clone)]
-pub struct LogExpectedImprovement {
+pub(crate) struct LogExpectedImprovement {
     surrogate: Surrogate,
 }
 
 impl LogExpectedImprovement {
     /// ln EI under `surrogate`, measured from its incumbent.
-    pub fn new(surrogate: Surrogate) -> Self {
+    pub(crate) fn new(surrogate: Surrogate) -> Self {
         Self { surrogate }
     }
 

@@ -5,8 +5,8 @@ use std::thread;
 /// Work for which another thread pays: starting one costs about as much as 20,000 steps of growing a tree.
 const STEPS_A_WORKER: usize = 200_000;
 
-/// How many threads are worth having for work of about `steps` steps.
-pub(crate) fn workers_for(steps: usize) -> usize {
+/// How many threads are worth having for work of about `steps` steps of growing a tree.
+pub(super) fn workers_for(steps: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.min(steps / STEPS_A_WORKER).max(1)
 }
@@ -15,7 +15,7 @@ pub(crate) fn workers_for(steps: usize) -> usize {
 ///
 /// Every task depends on its index alone, so that nothing depends on the number of threads. Where the system
 /// gives no further thread, the caller's own does the work.
-pub(crate) fn in_parallel<T: Send>(
+pub(super) fn in_parallel<T: Send>(
     count: usize,
     workers: usize,
     task: impl Fn(usize) -> T + Sync,

@@ -19,7 +19,7 @@ use crate::seed::Rng;
 
 /// qEI of batches of one size, under a surrogate and with fixed samples; units are those of the process.
 #[derive(Debug, Clone)]
-pub(super) struct JointImprovement<'s> {
+pub(crate) struct JointImprovement<'s> {
     surrogate: &'s Surrogate,
     pending: &'s Points,
     batch_size: usize,

@@ -1,6 +1,20 @@
 //! What a batch rule maximises or samples from: the log density of the batch target p̂_t, up to a constant.
 //!
 //! The log scale is used end to end: a classifier's probability may be far below the smallest f64.
+//!
+//! Here are the acquisitions of Gaussian processes: improvement of one point, of a batch, and penalised around a batch;
+//! the lower bound. Those of classifiers are with the classifiers.
+
+mod expected_improvement;
+mod halton;
+mod joint_improvement;
+mod lower_bound;
+mod penalised_improvement;
+
+pub(crate) use expected_improvement::LogExpectedImprovement;
+pub(crate) use joint_improvement::JointImprovement;
+pub(crate) use lower_bound::LowerBound;
+pub(crate) use penalised_improvement::PenalisedImprovement;
 
 use crate::points::Points;
 

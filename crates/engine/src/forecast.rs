@@ -1,0 +1,71 @@
+//! What a method expects of a configuration.
+//!
+//! Methods differ in what they model: a Gaussian process the value, a classifier whether it is good, some the chance
+//! that there is a value at all. What a method does not model is absent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::goal::Direction;
+
+/// What is expected of one configuration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Forecast {
+    /// The value that is expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// The standard deviation of the method's uncertainty about the value, without the noise of a measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    /// Whether the value is good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good: Option<Good>,
+    /// The probability that the trial has a value: it neither fails nor is infeasible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<f64>,
+}
+
+/// The probability of a value that is at least as good as a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Good {
+    /// The threshold: τ of a classifier; the best value known, for a model of the value.
+    pub threshold: f64,
+    /// π̂(x), the probability of such a value.
+    pub probability: f64,
+    /// The upper confidence bound of that probability, where the method has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper_bound: Option<f64>,
+}
+
+impl Forecast {
+    /// From the scale on which low is good to the user's, and back.
+    #[must_use]
+    pub fn turned(self, direction: Direction) -> Self {
+        let turn = |value| direction.turn(value);
+        let good = |good: Good| Good { threshold: turn(good.threshold), ..good };
+        Self { mean: self.mean.map(turn), good: self.good.map(good), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turning_changes_values_and_leaves_probabilities() {
+        let good = Good { threshold: 2.0, probability: 0.3, upper_bound: Some(0.7) };
+        let forecast = Forecast {
+            mean: Some(1.0),
+            deviation: Some(0.5),
+            good: Some(good),
+            success: Some(0.9),
+        };
+        let turned = forecast.turned(Direction::Maximise);
+        assert_eq!(
+            (turned.mean, turned.deviation, turned.success),
+            (Some(-1.0), Some(0.5), Some(0.9))
+        );
+        assert_eq!(turned.good, Some(Good { threshold: -2.0, ..good }));
+        assert_eq!(turned.turned(Direction::Maximise), forecast);
+        assert_eq!(forecast.turned(Direction::Minimise), forecast);
+    }
+}

@@ -1,0 +1,257 @@
+//! What a search knows: what was tried and came of it, what is pending, and what the method remembers.
+//!
+//! A [`Session`](crate::session::Session) numbers its own trials; the follower of a stored study takes the numbers of the
+//! store. That is all in which they differ: the ledger has the rest.
+//!
+//! Values enter and leave on the user's scale; inside, low is good (see [`crate::goal`]).
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::forecast::Forecast;
+use crate::goal::Goal;
+use crate::history::History;
+use crate::outcome::Outcome;
+use crate::points::Points;
+use crate::seed::Seed;
+use crate::space::{Configuration, SearchSpace};
+use crate::strategy::{Evidence, Memory, Strategy};
+
+/// A trial that has a value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Best {
+    /// The trial's number.
+    pub trial: u64,
+    /// What was tried.
+    pub configuration: Configuration,
+    /// Its value, as told; that of the first objective.
+    pub value: f64,
+}
+
+/// All that is known of a search, by the numbers of its trials.
+pub struct Ledger {
+    space: SearchSpace,
+    seed: Seed,
+    history: History,
+    /// The trial behind each entry of history.
+    told: Vec<u64>,
+    /// The entry of history of each trial that was told.
+    places: HashMap<u64, usize>,
+    /// One more than the largest number.
+    issued: u64,
+    pending: BTreeMap<u64, Vec<f64>>,
+    memory: Memory,
+}
+
+impl Ledger {
+    /// Nothing asked and nothing told.
+    pub fn new(space: SearchSpace, goal: Goal, seed: Seed) -> Self {
+        Self {
+            history: History::of(space.dim(), goal),
+            space,
+            seed,
+            told: Vec::new(),
+            places: HashMap::new(),
+            issued: 0,
+            pending: BTreeMap::new(),
+            memory: Memory::default(),
+        }
+    }
+
+    /// `count` points to try next, in sight of all that is known.
+    pub fn propose(&mut self, strategy: &dyn Strategy, count: usize) -> Result<Points> {
+        let pending = Points::from_rows(self.space.dim(), self.pending.values());
+        let Self { space, history, seed, .. } = self;
+        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
+        strategy.propose(evidence, count, &mut self.memory)
+    }
+
+    /// Makes the trial of this number pending, at an encoded point. A trial that is known already stays as it is.
+    pub fn issue(&mut self, trial: u64, x: Vec<f64>) {
+        if !self.knows(trial) {
+            self.issued = self.issued.max(trial.saturating_add(1));
+            self.pending.insert(trial, x);
+        }
+    }
+
+    /// What came of a pending trial. Nothing changes if this fails.
+    pub fn tell(&mut self, trial: u64, outcome: &Outcome) -> Result<()> {
+        let Some(x) = self.pending.get(&trial) else {
+            return Err(match self.outcome(trial) {
+                Some(outcome) => Error::AlreadyTold { trial, outcome: outcome.to_string() },
+                None => Error::UnknownTrial { trial, issued: self.issued() },
+            });
+        };
+        let outcome = match outcome {
+            Outcome::Measured(measurement) => {
+                self.goal().check(trial, measurement)?;
+                Outcome::Measured(self.goal().turn(measurement))
+            }
+            Outcome::Failed(_) => Outcome::failed(),
+            Outcome::Infeasible => Outcome::Infeasible,
+        };
+        self.history.push(x, outcome)?;
+        self.pending.remove(&trial);
+        self.places.insert(trial, self.told.len());
+        self.told.push(trial);
+        Ok(())
+    }
+
+    /// The trial to keep, with the value that it was told: the best by the strategy's model where that finds noise in the
+    /// values, the one of the best value otherwise.
+    pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
+        let pending = Points::new(self.space.dim());
+        let Self { space, history, seed, .. } = self;
+        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
+        let place = strategy.recommend(evidence, &mut self.memory)?;
+        Ok(place.and_then(|place| self.best_at(place)))
+    }
+
+    /// What the strategy expects of each configuration; `None` for one without a model, and while there is nothing to learn
+    /// from.
+    pub fn predict(
+        &mut self,
+        strategy: &dyn Strategy,
+        configurations: &[Configuration],
+    ) -> Result<Option<Vec<Forecast>>> {
+        let mut points = Points::with_capacity(self.space.dim(), configurations.len());
+        for configuration in configurations {
+            points.push(&self.space.encode(configuration)?);
+        }
+        let pending = Points::from_rows(self.space.dim(), self.pending.values());
+        let Self { space, history, seed, .. } = self;
+        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
+        let forecasts = strategy.predict(evidence, &points, &mut self.memory)?;
+        let direction = self.goal().first_direction();
+        Ok(forecasts.map(|all| all.into_iter().map(|one| one.turned(direction)).collect()))
+    }
+
+    /// Where the search takes place.
+    pub fn space(&self) -> &SearchSpace {
+        &self.space
+    }
+
+    /// What the search is for.
+    pub fn goal(&self) -> &Goal {
+        self.history.goal()
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// What strategies see: encoded points, and values of which low is good.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The trial behind each entry of history.
+    pub fn told(&self) -> &[u64] {
+        &self.told
+    }
+
+    /// How many trials exist: one more than the largest number.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// Whether a trial is pending or told.
+    pub fn knows(&self, trial: u64) -> bool {
+        self.pending.contains_key(&trial) || self.places.contains_key(&trial)
+    }
+
+    /// The pending trials and their encoded points, in the order of their numbers.
+    pub fn pending(&self) -> &BTreeMap<u64, Vec<f64>> {
+        &self.pending
+    }
+
+    /// What a trial was told, if it was. Reasons of failures are not kept.
+    pub fn outcome(&self, trial: u64) -> Option<Outcome> {
+        self.places.get(&trial).map(|&place| self.outcome_at(place))
+    }
+
+    /// What the trial at a place in history was told.
+    pub fn outcome_at(&self, place: usize) -> Outcome {
+        match self.history.outcome(place) {
+            Outcome::Measured(measurement) => self.goal().turn(&measurement).into(),
+            other => other,
+        }
+    }
+
+    /// What was tried at a place in history.
+    pub fn configuration_at(&self, place: usize) -> Configuration {
+        self.space.decode(self.history.points().row(place))
+    }
+
+    /// The best trials by the first objective, best first, ten at most.
+    pub fn leaders(&self) -> impl Iterator<Item = Best> + '_ {
+        self.history.objective().leaders().iter().filter_map(|&place| self.best_at(place))
+    }
+
+    fn best_at(&self, place: usize) -> Option<Best> {
+        let value = self.outcome_at(place).value()?;
+        let (trial, configuration) = (self.told[place], self.configuration_at(place));
+        Some(Best { trial, configuration, value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goal::{Bound, Direction, Objective};
+    use crate::outcome::Measurement;
+    use crate::space::Dimension;
+    use crate::strategy::Random;
+
+    fn ledger(goal: impl Into<Goal>) -> Ledger {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        Ledger::new(space, goal.into(), Seed(1))
+    }
+
+    #[test]
+    fn numbers_may_come_in_any_order_and_each_is_told_once() {
+        let mut ledger = ledger(Direction::Maximise);
+        ledger.issue(4, vec![0.5]);
+        ledger.issue(1, vec![0.25]);
+        assert_eq!((ledger.issued(), ledger.pending().len()), (5, 2));
+        assert!(ledger.knows(4) && !ledger.knows(2) && !ledger.knows(99));
+        ledger.tell(4, &3.0.into()).unwrap();
+        ledger.issue(4, vec![0.75]);
+        assert_eq!(ledger.pending().len(), 1, "a told trial is not pending again");
+        let twice = ledger.tell(4, &Outcome::Infeasible).unwrap_err();
+        assert_eq!(twice, Error::AlreadyTold { trial: 4, outcome: "3".into() });
+        let unknown = ledger.tell(2, &1.0.into()).unwrap_err();
+        assert_eq!(unknown, Error::UnknownTrial { trial: 2, issued: 5 });
+        ledger.tell(1, &Outcome::Failed("it diverged".into())).unwrap();
+        assert_eq!(ledger.outcome(1), Some(Outcome::failed()));
+        assert_eq!(ledger.told(), [4, 1]);
+        assert_eq!(ledger.history().objective().best_value(), Some(-3.0));
+        assert_eq!(ledger.leaders().next().unwrap().value, 3.0);
+    }
+
+    #[test]
+    fn a_measurement_of_a_larger_goal_comes_back_as_it_was_told() {
+        let goal = Goal::new([Objective::maximise("speed"), Objective::minimise("error")])
+            .and_then(|goal| goal.limit("memory", Bound::AtLeast(1.0)))
+            .unwrap();
+        let mut ledger = ledger(goal);
+        for x in ledger.propose(&Random, 2).unwrap().rows().zip(0..) {
+            ledger.issue(x.1, x.0.to_vec());
+        }
+        let told = Measurement {
+            objectives: vec![2.0.into(), 0.25.into()],
+            constraints: vec![4.0.into()],
+            fidelity: None,
+        };
+        ledger.tell(0, &told.clone().into()).unwrap();
+        assert_eq!(ledger.outcome(0), Some(told.into()));
+        assert_eq!(ledger.history().objectives()[0].value(0), Some(-2.0));
+        assert_eq!(ledger.history().constraints()[0].value(0), Some(-4.0));
+        let error = ledger.tell(1, &1.0.into()).unwrap_err().to_string();
+        assert!(error.contains("1 objective and 0 constraints"), "{error}");
+        assert_eq!(ledger.pending().len(), 1, "a refused measurement changes nothing");
+    }
+}

@@ -1,0 +1,222 @@
+//! `bore` and `bore++` in words: a classifier and a rule by name, and what the two methods share.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::method::AnyMethod;
+use super::row::{Written, from_table, named_table, read_part, to_table};
+use super::table::{CLASSIFIERS, RULES};
+use super::{ClassifierSpec, RuleSpec};
+use crate::classifier::least_squares::LeastSquares;
+use crate::classifier::perceptron::Perceptron;
+use crate::classifier::{Confidence, Target};
+use crate::error::{Error, Result};
+use crate::labels::{Threshold, Weights};
+use crate::named::Named;
+use crate::strategy::{Bore, Strategy};
+
+/// What `bore` and `bore++` have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoreSpec {
+    /// What is fitted to the labels.
+    pub classifier: ClassifierSpec,
+    /// How points are chosen. `None`: `svgd` for batches and `ascent` for single points, or `candidates` for a
+    /// classifier without gradients.
+    pub rule: Option<RuleSpec>,
+    /// Where good ends.
+    pub threshold: Threshold,
+    /// How much each label counts.
+    pub weights: Weights,
+    /// The scale on which the rule sees the class probability.
+    pub target: Target,
+    /// How many trials are drawn at random first.
+    pub initial: usize,
+}
+
+/// `bore++`: all that it shares with `bore`, and a confidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BorePlusPlusSpec {
+    /// What it shares with `bore`.
+    pub bore: BoreSpec,
+    /// How far above the estimate the bound lies.
+    pub confidence: Confidence,
+}
+
+impl Named for BoreSpec {
+    const NAME: &'static str = "bore";
+    const DESCRIPTION: &'static str =
+        "a classifier's probability of a good value (paper, Algorithm 1 and section 5)";
+}
+
+impl Named for BorePlusPlusSpec {
+    const NAME: &'static str = "bore++";
+    const DESCRIPTION: &'static str =
+        "an upper confidence bound of that probability (section 4 and section 5)";
+}
+
+impl BoreSpec {
+    /// BORE with these parts, and the rest as it is said here.
+    pub(super) fn bore<L, R>(&self, learner: L, rule: R) -> Bore<L, R> {
+        Bore {
+            threshold: self.threshold,
+            weights: self.weights,
+            learner,
+            rule,
+            target: self.target,
+            initial: self.initial,
+        }
+    }
+
+    fn document(&self, confidence: Option<Confidence>) -> Document {
+        let (fraction, threshold) = match self.threshold {
+            Threshold::Quantile { fraction } => (Some(fraction), None),
+            Threshold::Fixed { value } => (None, Some(value)),
+        };
+        let (width, level, norm_bound) = match confidence {
+            None => (None, None, None),
+            Some(Confidence::Width(width)) => (Some(width), None, None),
+            Some(Confidence::Level { failure_probability, norm_bound }) => {
+                (None, Some(failure_probability), Some(norm_bound))
+            }
+        };
+        Document {
+            classifier: Some(named_table(&*self.classifier.0)),
+            rule: self.rule.as_ref().map(|rule| named_table(&*rule.0)),
+            fraction,
+            threshold,
+            weights: self.weights,
+            target: self.target,
+            initial: self.initial,
+            width,
+            level,
+            norm_bound,
+        }
+    }
+}
+
+impl Written for BoreSpec {
+    fn read(settings: Map<String, Json>) -> Result<Self> {
+        let document: Document = from_table(Self::NAME, settings)?;
+        if let Some(confidence) = document.confidence()? {
+            let value = format!("given as {confidence:?}");
+            let allowed = "left out with bore; bore++ has one";
+            return Err(Error::invalid("confidence", value, allowed));
+        }
+        document.spec(Perceptron::NAME)
+    }
+
+    fn write(&self) -> Map<String, Json> {
+        to_table(&self.document(None))
+    }
+}
+
+impl Written for BorePlusPlusSpec {
+    fn read(settings: Map<String, Json>) -> Result<Self> {
+        let document: Document = from_table(Self::NAME, settings)?;
+        let confidence = document.confidence()?.unwrap_or_default();
+        Ok(Self { bore: document.spec(LeastSquares::NAME)?, confidence })
+    }
+
+    fn write(&self) -> Map<String, Json> {
+        to_table(&self.bore.document(Some(self.confidence)))
+    }
+}
+
+impl AnyMethod for BoreSpec {
+    fn build(&self, batch_size: usize) -> Result<Box<dyn Strategy>> {
+        self.classifier.0.bore(self, batch_size)
+    }
+}
+
+impl AnyMethod for BorePlusPlusSpec {
+    fn build(&self, batch_size: usize) -> Result<Box<dyn Strategy>> {
+        self.bore.classifier.0.bore_plus_plus(&self.bore, self.confidence, batch_size)
+    }
+}
+
+/// The keys of `bore` and `bore++` as they are written.
+#[derive(Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Document {
+    classifier: Option<Json>,
+    rule: Option<Json>,
+    fraction: Option<f64>,
+    threshold: Option<f64>,
+    weights: Weights,
+    target: Target,
+    initial: usize,
+    width: Option<f64>,
+    level: Option<f64>,
+    norm_bound: Option<f64>,
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self {
+            classifier: None,
+            rule: None,
+            fraction: None,
+            threshold: None,
+            weights: Weights::default(),
+            target: Target::default(),
+            initial: 10,
+            width: None,
+            level: None,
+            norm_bound: None,
+        }
+    }
+}
+
+impl Document {
+    fn threshold(&self) -> Result<Threshold> {
+        match (self.fraction, self.threshold) {
+            (Some(_), Some(value)) => {
+                Err(Error::invalid("threshold", value, "left out where fraction is given"))
+            }
+            (None, Some(value)) => Ok(Threshold::Fixed { value }),
+            (Some(fraction), None) => Ok(Threshold::Quantile { fraction }),
+            (None, None) => Ok(Threshold::default()),
+        }
+    }
+
+    /// The confidence of `bore++`; `None` if nothing is said about it.
+    fn confidence(&self) -> Result<Option<Confidence>> {
+        match (self.width, self.level, self.norm_bound) {
+            (None, None, None) => Ok(None),
+            (Some(width), None, None) => Ok(Some(Confidence::Width(width))),
+            (None, Some(failure_probability), norm_bound) => {
+                let norm_bound = norm_bound.unwrap_or(1.0);
+                Ok(Some(Confidence::Level { failure_probability, norm_bound }))
+            }
+            (None, None, Some(bound)) => {
+                Err(Error::invalid("norm-bound", bound, "given together with level"))
+            }
+            (Some(width), ..) => {
+                Err(Error::invalid("width", width, "left out where level or norm-bound is given"))
+            }
+        }
+    }
+
+    /// What is written, with this classifier if none is named.
+    fn spec(self, default_classifier: &str) -> Result<BoreSpec> {
+        let threshold = self.threshold()?;
+        let classifier = match self.classifier {
+            None => Json::from(default_classifier),
+            Some(Json::Object(mut settings)) => {
+                // Settings without a name are those of the default classifier.
+                settings.entry("name").or_insert_with(|| default_classifier.into());
+                Json::Object(settings)
+            }
+            Some(json) => json,
+        };
+        let rule = self.rule.map(|rule| read_part("rule", rule, RULES).map(RuleSpec));
+        Ok(BoreSpec {
+            classifier: ClassifierSpec(read_part("classifier", classifier, CLASSIFIERS)?),
+            rule: rule.transpose()?,
+            threshold,
+            weights: self.weights,
+            target: self.target,
+            initial: self.initial,
+        })
+    }
+}
