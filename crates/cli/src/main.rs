@@ -1,36 +1,24 @@
-//! The command `wimble`: one file a subcommand.
+//! The command `wimble`: the table of its subcommands, which are in `commands/`, and how it exits.
 
-mod ask;
-mod best;
-mod check;
-mod compare;
-mod delete;
-mod doctor;
+mod best_trial;
+mod commands;
 mod exchange;
 mod exit;
-mod export;
-mod import;
-mod init;
-mod manual;
 mod method;
-mod methods;
-mod minimize;
-mod paper;
-mod problems;
 mod progress;
 mod row;
-mod run;
-mod show;
 mod storage;
-mod studies;
 mod table;
-mod tell;
-mod trials;
 mod utc;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::commands::{
+    ask, best, check, compare, delete, doctor, export, import, init, manual, methods, minimize,
+    paper, problems, run, show, studies, tell, trials,
+};
 
 /// Find the minimum of expensive functions, many points at a time.
 #[derive(Parser)]

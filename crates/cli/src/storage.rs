@@ -65,25 +65,24 @@ impl Storage {
     }
 }
 
-/// Which study: its name, its study file, or the only one of the storage.
+/// Which study of which storage: by its name, by its study file, or the only one there is.
 #[derive(Args, Debug, Clone)]
 pub struct Which {
     /// The study: its name or its study file [default: the only one of the storage]
     study: Option<String>,
+    #[command(flatten)]
+    pub storage: Storage,
 }
 
 impl Which {
     /// A study by its name or file; the only one if it is `None`.
-    pub fn of(study: Option<String>) -> Self {
-        Self { study }
+    pub fn of(study: Option<String>, storage: Storage) -> Self {
+        Self { study, storage }
     }
 
     /// The study file, if one was given.
     pub fn file(&self) -> Result<Option<StudyFile>> {
-        match &self.study {
-            Some(given) if is_file(given) => Ok(Some(read(Path::new(given))?)),
-            _ => Ok(None),
-        }
+        self.path().map(|path| read(&path)).transpose()
     }
 
     /// The path of the study file, if one was given.
@@ -91,8 +90,30 @@ impl Which {
         self.study.as_ref().filter(|given| is_file(given)).map(PathBuf::from)
     }
 
+    /// Opens the study, which must exist.
+    pub fn open(&self) -> Result<Study> {
+        let store = self.storage.existing()?;
+        let name = self.name(&*store)?;
+        match Study::open(Arc::clone(&store), &name) {
+            Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
+                let names = store.studies()?;
+                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                bail!("{error}; there is {there}")
+            }
+            study => Ok(study?),
+        }
+    }
+
+    /// Opens the study; creates it if it was given as a file.
+    pub fn open_or_create(&self) -> Result<Study> {
+        match self.file()? {
+            Some(file) => Ok(open_or_create(&self.storage.open()?, &file)?.0),
+            None => self.open(),
+        }
+    }
+
     /// Its name in the storage.
-    pub fn name(&self, store: &dyn Store) -> Result<String> {
+    fn name(&self, store: &dyn Store) -> Result<String> {
         if let Some(file) = self.file()? {
             return Ok(file.name);
         }
@@ -105,19 +126,6 @@ impl Which {
                 ),
                 names => bail!("which study? There are {}: name one", names.join(", ")),
             },
-        }
-    }
-
-    /// Opens it.
-    pub fn open(&self, store: &Arc<dyn Store>) -> Result<Study> {
-        let name = self.name(&**store)?;
-        match Study::open(Arc::clone(store), &name) {
-            Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
-                let names = store.studies()?;
-                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                bail!("{error}; there is {there}")
-            }
-            study => Ok(study?),
         }
     }
 }
@@ -133,6 +141,14 @@ fn is_file(given: &str) -> bool {
 /// Reads a study file; a mistake in it is a mistake of the user.
 pub fn read(path: &Path) -> Result<StudyFile> {
     StudyFile::read(path).map_err(|error| crate::exit::Usage(error.to_string()).into())
+}
+
+/// The folder of a study file, in which its command starts.
+pub fn home(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
 }
 
 /// Opens the study of a file, or creates it; says whether it existed.

@@ -133,7 +133,7 @@ fn fails(problem: &dyn Problem, x: &[f64]) -> bool {
 /// The simple regret at each checkpoint, and the share of trials that failed.
 fn run(
     problem: &dyn Problem,
-    spec: &Spec,
+    spec: &method::Ablated,
     plan: &Plan,
     seed: Seed,
 ) -> Result<(Vec<f64>, f64), wimble::Error> {

@@ -3,17 +3,33 @@
 use wimble::prelude::*;
 use wimble::strategy::Part;
 
-/// A method; where it is `auto`, each `without=PART` takes a part out.
-pub fn ablated(method: &str) -> Result<Spec, Box<dyn std::error::Error>> {
-    let (out, words): (Vec<&str>, Vec<&str>) =
-        method.split_whitespace().partition(|word| word.starts_with("without="));
-    let mut spec: Spec = words.join(" ").parse()?;
-    for word in out {
-        let part: Part = word.trim_start_matches("without=").parse()?;
-        match &mut spec {
-            Spec::Auto(auto) => *auto = auto.without(part),
-            other => return Err(format!("{} has no parts to leave out", other.name()).into()),
+/// A method, and the parts of `auto` that are taken out.
+pub struct Ablated {
+    spec: Spec,
+    without: Vec<Part>,
+}
+
+impl Ablated {
+    /// The strategy, for batches of this size.
+    pub fn build(&self, batch_size: usize) -> wimble::Result<Box<dyn Strategy>> {
+        match self.spec.settings::<Auto>() {
+            Some(auto) if !self.without.is_empty() => {
+                Ok(Box::new(self.without.iter().fold(*auto, |auto, part| auto.without(*part))))
+            }
+            _ => self.spec.build(batch_size),
         }
     }
-    Ok(spec)
+}
+
+/// A method; where it is `auto`, each `without=PART` takes a part out.
+pub fn ablated(method: &str) -> Result<Ablated, Box<dyn std::error::Error>> {
+    let (out, words): (Vec<&str>, Vec<&str>) =
+        method.split_whitespace().partition(|word| word.starts_with("without="));
+    let spec: Spec = words.join(" ").parse()?;
+    let part = |word: &&str| word.trim_start_matches("without=").parse();
+    let without: Vec<Part> = out.iter().map(part).collect::<Result<_, _>>()?;
+    if !without.is_empty() && spec.settings::<Auto>().is_none() {
+        return Err(format!("{} has no parts to leave out", spec.name()).into());
+    }
+    Ok(Ablated { spec, without })
 }

@@ -10,15 +10,13 @@ use wimble_study::Filter;
 
 use crate::exchange::{Format, csv, json_lines, optuna};
 use crate::row::Row;
-use crate::storage::{Storage, Which};
+use crate::storage::Which;
 
 /// Arguments of `wimble export`.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    #[command(flatten)]
-    storage: Storage,
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -32,7 +30,7 @@ pub struct Arguments {
 
 /// Writes all trials; to Optuna, the finished ones.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(&arguments.storage.existing()?)?;
+    let study = arguments.which.open()?;
     let format = match (&arguments.out, arguments.format) {
         (None, None) if arguments.json => Format::Jsonl,
         (None, None) => Format::Csv,

@@ -9,7 +9,7 @@ use wimble_study::store::OutcomeKind;
 use wimble_study::{Filter, Stage, Study, Trial};
 
 use crate::row::Row;
-use crate::storage::{Storage, Which};
+use crate::storage::Which;
 use crate::table;
 
 /// Arguments of `wimble trials`.
@@ -17,8 +17,6 @@ use crate::table;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    #[command(flatten)]
-    storage: Storage,
     /// Only those in this state
     #[arg(long)]
     state: Option<StateName>,
@@ -57,7 +55,7 @@ enum Order {
 
 /// Prints the trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(&arguments.storage.existing()?)?;
+    let study = arguments.which.open()?;
     let trials = select(arguments, &study)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {

@@ -13,7 +13,7 @@ use wimble_study::{Filter, Outcome, Stage, Study, Trial};
 
 use crate::progress::short;
 use crate::row::Row;
-use crate::storage::{Storage, Which};
+use crate::storage::{self, Which};
 
 /// How many neighbours are shown.
 const NEIGHBOURS: usize = 3;
@@ -29,8 +29,6 @@ pub struct Arguments {
     trial: u64,
     #[command(flatten)]
     which: Which,
-    #[command(flatten)]
-    storage: Storage,
     /// Also what the method expects here, which reads the whole history: a value, or the probability of a good one
     #[arg(long)]
     model: bool,
@@ -51,7 +49,7 @@ struct Neighbour {
 
 /// Prints the trial.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(&arguments.storage.existing()?)?;
+    let study = arguments.which.open()?;
     let trial = study.trial(arguments.trial)?;
     let evidence = Evidence::read(&study)?;
     let neighbours = evidence.nearest(&study, &trial)?;
@@ -225,7 +223,7 @@ fn log(arguments: &Arguments, trial: &Trial) -> Result<Option<(String, String)>>
     let Some(folders) = file.evaluation.and_then(|evaluation| evaluation.folders) else {
         return Ok(None);
     };
-    let folder = trial_folder::path(&crate::check::home(&path).join(folders), &file.name, trial.id);
+    let folder = trial_folder::path(&storage::home(&path).join(folders), &file.name, trial.id);
     let read = |name: &str| -> Option<(String, String)> {
         let log: PathBuf = folder.join(name);
         let text = String::from_utf8_lossy(&std::fs::read(&log).ok()?).into_owned();

@@ -7,15 +7,13 @@ use clap::Args;
 use serde::Deserialize;
 use wimble_study::{Attributes, Outcome, Study, Token};
 
-use crate::storage::{Storage, Which};
+use crate::storage::Which;
 
 /// Arguments of `wimble tell`.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    #[command(flatten)]
-    storage: Storage,
     /// The token that `wimble ask` gave; without it, JSON objects are read from standard input, one a line:
     /// {"token": "0.1", "value": 0.3}
     #[arg(long)]
@@ -53,7 +51,7 @@ struct Told {
 
 /// Tells, and acknowledges each with a JSON object.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(&arguments.storage.existing()?)?;
+    let study = arguments.which.open()?;
     if let Some(token) = &arguments.token {
         return tell(
             &study,

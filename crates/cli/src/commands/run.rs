@@ -14,7 +14,7 @@ use wimble_study::runner::{End, Evaluator, KeptResults, Runner, Stop, Summary, W
 use wimble_study::study_file::duration;
 use wimble_study::{Best, Counts, Study};
 
-use crate::best::better_bet;
+use crate::best_trial;
 use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
@@ -82,7 +82,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let key = worker_key(arguments, &place, &file.name);
     let kept = KeptResults::new(&state_folder(), &place, &file.name);
     let stop = Stop::default();
-    let home = std::path::absolute(crate::check::home(&arguments.file))
+    let home = std::path::absolute(storage::home(&arguments.file))
         .context("the folder of the study file")?;
     let runner = Runner {
         evaluator: Evaluator { study: file.name.clone(), evaluation, home },
@@ -200,13 +200,13 @@ fn report(
             )?;
         }
         if let Some(best) = &best {
-            write!(out, "\n{}", describe("Best", best))?;
+            write!(out, "\n{}", best_trial::describe("Best", best))?;
         }
         if let (Some(kept), Some(best)) = (&recommended, &best)
             && kept.trial != best.trial
         {
-            writeln!(out, "\n{}", better_bet(study, kept))?;
-            write!(out, "{}", describe("Recommended", kept))?;
+            writeln!(out, "\n{}", best_trial::expected_best(study, kept))?;
+            write!(out, "{}", best_trial::describe("Recommended", kept))?;
         }
         writeln!(out, "\n{}", next(arguments, study, summary))?;
     }
@@ -272,16 +272,6 @@ fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String 
     part(counts.running, "running elsewhere");
     part(counts.queued, "in the queue");
     format!("{how} after {took}: {}.\n", parts.join(", "))
-}
-
-/// A trial with a value under a heading, a parameter a line.
-pub fn describe(heading: &str, best: &Best) -> String {
-    let width = best.configuration.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut text = format!("{heading}: {} (trial {})\n", best.value, best.trial);
-    for (name, value) in &best.configuration {
-        text.push_str(&format!("  {name:width$}  {value}\n"));
-    }
-    text
 }
 
 fn next(arguments: &Arguments, study: &Study, summary: &Summary) -> String {

@@ -6,15 +6,13 @@ use anyhow::Result;
 use clap::Args;
 use wimble_study::runner::WorkerKey;
 
-use crate::storage::{self, Storage, Which};
+use crate::storage::Which;
 
 /// Arguments of `wimble ask`.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    #[command(flatten)]
-    storage: Storage,
     /// How many trials
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
@@ -28,10 +26,7 @@ pub struct Arguments {
 
 /// Prints one JSON object a trial. None is printed when the budget is spent.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = match arguments.which.file()? {
-        Some(file) => storage::open_or_create(&arguments.storage.open()?, &file)?.0,
-        None => arguments.which.open(&arguments.storage.existing()?)?,
-    };
+    let study = arguments.which.open_or_create()?;
     let worker = WorkerKey::given(arguments.worker.clone());
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
     let mut out = std::io::stdout().lock();

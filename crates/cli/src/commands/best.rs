@@ -11,8 +11,8 @@ use clap::Args;
 use wimble_study::{Best, Study, Trial};
 
 use crate::row::Row;
-use crate::storage::{Storage, Which, quoted};
-use crate::{run, table};
+use crate::storage::{Which, quoted};
+use crate::{best_trial, table};
 
 /// The largest study whose recommendation is looked for without being asked: a fraction of a second.
 const SMALL: u64 = 10_000;
@@ -22,8 +22,6 @@ const SMALL: u64 = 10_000;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    #[command(flatten)]
-    storage: Storage,
     /// So many of them
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
@@ -39,7 +37,7 @@ pub struct Arguments {
 
 /// Prints the best trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open(&arguments.storage.existing()?)?;
+    let study = arguments.which.open()?;
     let mut trials = study.best_trials(arguments.count as usize)?;
     let Some(best) = trials.first().cloned().and_then(Trial::into_best) else {
         let counts = study.counts()?;
@@ -76,30 +74,21 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     if let Some(kept) = recommended.as_ref().filter(|_| arguments.recommended) {
-        write!(out, "{}", run::describe("Recommended", kept))?;
+        write!(out, "{}", best_trial::describe("Recommended", kept))?;
         writeln!(out, "{}", reason(&study, kept, &best))?;
         return Ok(());
     }
     if arguments.count == 1 {
-        write!(out, "{}", run::describe("Best", &best))?;
+        write!(out, "{}", best_trial::describe("Best", &best))?;
     } else {
         write!(out, "{}", table::trials(&study.settings().space, &trials))?;
     }
     if let Some(kept) = recommended.filter(|kept| kept.trial != best.trial) {
-        let (name, words) = (quoted(&study.settings().name), arguments.storage.words());
-        writeln!(out, "\n{}", better_bet(&study, &kept))?;
+        let (name, words) = (quoted(&study.settings().name), arguments.which.storage.words());
+        writeln!(out, "\n{}", best_trial::expected_best(&study, &kept))?;
         writeln!(out, "To see it: wimble best {name} --recommended{words}")?;
     }
     Ok(())
-}
-
-/// That another trial than that of the best value is recommended.
-pub fn better_bet(study: &Study, kept: &Best) -> String {
-    let method = study.settings().method.name();
-    format!(
-        "Under noise, trial {} is the better bet: by {method}'s model, best on average.",
-        kept.trial
-    )
 }
 
 /// Why a trial is recommended.

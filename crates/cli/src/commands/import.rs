@@ -11,7 +11,7 @@ use wimble_study::{Addition, Settings, Study};
 
 use crate::exchange::{Format, csv, json_lines, optuna};
 use crate::row::Row;
-use crate::storage::{self, Storage, Which};
+use crate::storage::{Storage, Which};
 
 /// So many trials are added at a time.
 const CHUNK: usize = 1_000;
@@ -99,15 +99,15 @@ fn additions(study: &Study, rows: &[Row]) -> Result<Vec<Addition>> {
 
 /// The study to add to; one of Optuna's is created.
 fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study> {
-    let which = Which::of(arguments.study.clone());
-    if let Some(file) = which.file()? {
-        return Ok(storage::open_or_create(&arguments.storage.open()?, &file)?.0);
+    let which = Which::of(arguments.study.clone(), arguments.storage.clone());
+    if which.path().is_some() {
+        return which.open_or_create();
     }
     let Some(found) = found else {
         let Some(_) = &arguments.study else {
             bail!("say which study to add to: --study NAME or --study FILE.toml")
         };
-        return which.open(&arguments.storage.existing()?);
+        return which.open();
     };
     let store = arguments.storage.open()?;
     let name = arguments.study.clone().unwrap_or_else(|| found.name.clone());

@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let file = storage::read(&arguments.file)?;
     let settings = file.settings(None);
     let sample = sample(&settings);
-    let home = home(&arguments.file);
+    let home = storage::home(&arguments.file);
     let command = file.evaluation.as_ref().map(|evaluation| {
         let evaluator = Evaluator {
             study: file.name.clone(),
@@ -118,14 +118,6 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     writeln!(out, "\nNext: wimble run {}", quoted(&arguments.file.display().to_string()))?;
     Ok(())
-}
-
-/// The folder of a file.
-pub fn home(file: &Path) -> PathBuf {
-    match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }
 
 fn sample(settings: &Settings) -> Configuration {

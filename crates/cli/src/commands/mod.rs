@@ -1,0 +1,21 @@
+//! The subcommands, one file each: the arguments, and a function `run` that does the work and prints.
+
+pub mod ask;
+pub mod best;
+pub mod check;
+pub mod compare;
+pub mod delete;
+pub mod doctor;
+pub mod export;
+pub mod import;
+pub mod init;
+pub mod manual;
+pub mod methods;
+pub mod minimize;
+pub mod paper;
+pub mod problems;
+pub mod run;
+pub mod show;
+pub mod studies;
+pub mod tell;
+pub mod trials;
