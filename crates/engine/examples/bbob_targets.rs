@@ -138,7 +138,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn run((function, dim, instance, seed): Key, spec: &Spec, plan: &Plan) -> Result<Record, Failure> {
+fn run(
+    (function, dim, instance, seed): Key,
+    spec: &method::Ablated,
+    plan: &Plan,
+) -> Result<Record, Failure> {
     let bbob = Bbob::new(function, dim, instance);
     let name = |k: usize| format!("x{k}");
     let space = SearchSpace::new((0..dim).map(|k| Dimension::real(name(k), -5.0, 5.0)))?;

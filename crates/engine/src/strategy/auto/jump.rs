@@ -13,7 +13,7 @@
 //! Cost for n ≤ 188 points: twelve fits, O(8n³).
 
 use super::quadratic::Quadratic;
-use super::ridge::{Polynomials, Ridge, Square, Taylor};
+use super::ridge::{Polynomials, Square, Taylor, least_error};
 use crate::linalg::definite::Definite;
 use crate::points::Points;
 
@@ -87,26 +87,14 @@ impl Jump {
 
         let spread = Spread::of(&moved, &weights)?;
         let coordinates = [spread.whitening(), spread.scaling()];
+        let seen = coordinates.each_ref().map(|map| map.enter_all(&moved));
         let kinds =
             [(0, Square::Full(1.0)), (1, Square::Diagonal(dim as f64)), (1, Square::Full(1.0))];
-        let seen: Vec<Points> = coordinates.iter().map(|map| map.enter_all(&moved)).collect();
-        let mut winner: Option<(f64, usize, Ridge)> = None;
-        for (kind, &(map, square)) in kinds.iter().enumerate() {
-            let kernel = Polynomials { points: &seen[map], square }.kernel();
-            for ridge in RIDGES {
-                let disbelief: Vec<f64> = weights.iter().map(|w| ridge / w).collect();
-                let Some(fit) = Polynomials::fit(&kernel, &disbelief, &gaps) else { continue };
-                let error: f64 = fit.left_out.iter().zip(&weights).map(|(r, w)| w * r * r).sum();
-                if error.is_finite() && winner.as_ref().is_none_or(|winner| error < winner.0) {
-                    winner = Some((error, kind, fit));
-                }
-            }
-        }
-        let (_, kind, fit) = winner?;
+        let polynomials = kinds.map(|(map, square)| Polynomials { points: &seen[map], square });
+        let disbelief = |ridge: f64, i: usize, _: f64| ridge / weights[i];
+        let (kind, fit) = least_error(&polynomials, &RIDGES, disbelief, &weights, &gaps)?;
         let predicted: Vec<f64> = gaps.iter().zip(&fit.left_out).map(|(y, r)| y - r).collect();
-        let (map, square) = kinds[kind];
-        let taylor = Polynomials { points: &seen[map], square }.taylor(&fit);
-        let slopes = coordinates[map].leave(&taylor);
+        let slopes = coordinates[kinds[kind].0].leave(&polynomials[kind].taylor(&fit));
         Some(Self {
             quadratic: Quadratic { origin, slopes },
             shape: spread.shape(),

@@ -18,7 +18,7 @@
 
 use super::jump::coefficients;
 use super::quadratic::Quadratic;
-use super::ridge::{Polynomials, Ridge, Square, Taylor};
+use super::ridge::{Polynomials, Square, Taylor, least_error};
 use crate::points::Points;
 
 /// The first radius.
@@ -97,24 +97,11 @@ pub(super) fn target(
         return None;
     }
     let gaps: Vec<f64> = values.iter().map(|y| (y - best) / unit).collect();
-    let mut winner: Option<(f64, Square, Ridge)> = None;
-    for square in [Square::Diagonal(1.0), Square::Full(0.5)] {
-        let kernel = Polynomials { points: &seen, square }.kernel();
-        for ridge in RIDGES {
-            let disbelief: Vec<f64> = distrust
-                .iter()
-                .enumerate()
-                .map(|(i, v)| ridge * v + 1e-10 * kernel[(i, i)])
-                .collect();
-            let Some(fit) = Polynomials::fit(&kernel, &disbelief, &gaps) else { continue };
-            let error: f64 = fit.left_out.iter().zip(&weights).map(|(r, w)| w * r * r).sum();
-            if error.is_finite() && winner.as_ref().is_none_or(|winner| error < winner.0) {
-                winner = Some((error, square, fit));
-            }
-        }
-    }
-    let (_, square, fit) = winner?;
-    let Taylor { mut gradient, mut hessian } = Polynomials { points: &seen, square }.taylor(&fit);
+    let kinds = [Square::Diagonal(1.0), Square::Full(0.5)]
+        .map(|square| Polynomials { points: &seen, square });
+    let disbelief = |ridge: f64, i: usize, own: f64| ridge * distrust[i] + 1e-10 * own;
+    let (kind, fit) = least_error(&kinds, &RIDGES, disbelief, &weights, &gaps)?;
+    let Taylor { mut gradient, mut hessian } = kinds[kind].taylor(&fit);
     gradient.iter_mut().for_each(|g| *g /= radius);
     hessian.iter_mut().for_each(|h| *h /= radius * radius);
     let quadratic = Quadratic { origin: centre.to_vec(), slopes: Taylor { gradient, hessian } };

@@ -225,10 +225,12 @@ impl Auto {
         let mut first = history.len() + ahead.len();
         let main_share = match (&replay.main, &replay.explorer) {
             (Some(main), Some(_)) => {
-                let share = match () {
-                    () if main.length() < SETTLED => SETTLED_SHARE,
-                    () if replay.is_gaining() && self.uses(Part::Share) => GAINING_SHARE,
-                    () => MAIN_SHARE,
+                let share = if main.length() < SETTLED {
+                    SETTLED_SHARE
+                } else if replay.is_gaining() && self.uses(Part::Share) {
+                    GAINING_SHARE
+                } else {
+                    MAIN_SHARE
                 };
                 // Rounded by turns, so that asks for single points serve both.
                 let turn = (first as f64 * TURNS).fract();

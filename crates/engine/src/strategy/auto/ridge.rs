@@ -52,6 +52,31 @@ pub(super) struct Ridge {
     pub(super) left_out: Vec<f64>,
 }
 
+/// Of several kinds of polynomials with several ridges λ, the place of the kind and the fit with the least weighted
+/// leave-one-out error; `disbelief(λ, i, Kᵢᵢ)` is λNᵢᵢ.
+pub(super) fn least_error(
+    kinds: &[Polynomials<'_>],
+    ridges: &[f64],
+    disbelief: impl Fn(f64, usize, f64) -> f64,
+    weights: &[f64],
+    values: &[f64],
+) -> Option<(usize, Ridge)> {
+    let mut winner: Option<(f64, usize, Ridge)> = None;
+    for (kind, polynomials) in kinds.iter().enumerate() {
+        let kernel = polynomials.kernel();
+        for &ridge in ridges {
+            let disbelief: Vec<f64> =
+                (0..values.len()).map(|i| disbelief(ridge, i, kernel[(i, i)])).collect();
+            let Some(fit) = Polynomials::fit(&kernel, &disbelief, values) else { continue };
+            let error: f64 = fit.left_out.iter().zip(weights).map(|(r, w)| w * r * r).sum();
+            if error.is_finite() && winner.as_ref().is_none_or(|winner| error < winner.0) {
+                winner = Some((error, kind, fit));
+            }
+        }
+    }
+    winner.map(|(_, kind, fit)| (kind, fit))
+}
+
 /// The slope and the curvature, by rows, at z = 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Taylor {
@@ -61,7 +86,7 @@ pub(super) struct Taylor {
 
 impl Polynomials<'_> {
     /// K.
-    pub(super) fn kernel(&self) -> Mat<f64> {
+    fn kernel(&self) -> Mat<f64> {
         let (n, dim) = (self.points.len(), self.points.dim());
         let gram = |rows: &[f64]| {
             let columns = MatRef::from_column_major_slice(rows, dim, n);
@@ -92,7 +117,7 @@ impl Polynomials<'_> {
     }
 
     /// The fit to `values`, with `disbelief`ᵢ = λNᵢᵢ; `None` if it is singular to rounding.
-    pub(super) fn fit(kernel: &Mat<f64>, disbelief: &[f64], values: &[f64]) -> Option<Ridge> {
+    fn fit(kernel: &Mat<f64>, disbelief: &[f64], values: &[f64]) -> Option<Ridge> {
         let n = values.len();
         let entry = |i: usize, j: usize| kernel[(i, j)] + if i == j { disbelief[i] } else { 0.0 };
         let factor = Definite::factor(n, entry)?;
