@@ -256,7 +256,7 @@ impl Auto {
                 true => ladder(first, share, self.width),
                 false => vec![self.width; share],
             };
-            let picks = picker.choose(&widths, leap, &ahead, occupied, rng)?;
+            let picks = picker.choose(&widths, leap.as_ref(), &ahead, occupied, rng)?;
             ahead.extend(&picks);
             chosen.extend(&picks);
             first += share;

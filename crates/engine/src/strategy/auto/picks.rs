@@ -48,7 +48,7 @@ impl Picker<'_> {
     pub(super) fn choose(
         &self,
         widths: &[f64],
-        leap: Option<Leap>,
+        leap: Option<&Leap>,
         pending: &Points,
         occupied: &mut Occupied<'_>,
         rng: &mut Rng,
@@ -63,7 +63,7 @@ impl Picker<'_> {
         let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
         for (j, &width) in widths.iter().enumerate() {
             let width = width * model.scale;
-            let x = match leap.as_ref().filter(|leap| leap.pick == j) {
+            let x = match leap.filter(|leap| leap.pick == j) {
                 Some(leap) => leap.point.clone(),
                 None => self.best(&posterior, &weights, width, &field, &chances, occupied),
             };
