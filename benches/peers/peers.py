@@ -1,6 +1,6 @@
-"""Runs other tools on our problems and writes records that `wimble compare report` reads.
+"""Runs other tools on our problems and writes records that `wimble-lab compare report` reads.
 
-Points are evaluated by `wimble compare evaluate`, so that a tool meets exactly our functions, initial points and noise.
+Points are evaluated by `wimble-lab compare evaluate`, so that a tool meets exactly our functions, initial points and noise.
 A run ends after its evaluations, or when asking and telling have taken the limit in CPU seconds of this process: other
 work on the machine makes no difference. A run that has ended is never computed again.
 
@@ -25,8 +25,8 @@ ASKS = 5  # timed after each size of history
 class Oracle:
     """A problem under a seed, evaluated by the other side of a pipe."""
 
-    def __init__(self, wimble, problem, seed):
-        command = [wimble, "compare", "evaluate", problem, "--seed", str(seed)]
+    def __init__(self, lab, problem, seed):
+        command = [lab, "compare", "evaluate", problem, "--seed", str(seed)]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -40,7 +40,7 @@ class Oracle:
             self.process.stdin.flush()
             line = self.process.stdout.readline()
             if not line:
-                raise RuntimeError("wimble compare evaluate ended; its message is above")
+                raise RuntimeError("wimble-lab compare evaluate ended; its message is above")
             seen = json.loads(line)
             self.evaluations += 1
             self.simple_regret = min(self.simple_regret, seen["regret"])
@@ -53,8 +53,8 @@ class Oracle:
         self.process.wait()
 
 
-def call(wimble, *arguments):
-    return json.loads(subprocess.run([wimble, "compare", *arguments], check=True, capture_output=True, text=True).stdout)
+def call(lab, *arguments):
+    return json.loads(subprocess.run([lab, "compare", *arguments], check=True, capture_output=True, text=True).stdout)
 
 
 def has_ended(path, start):
@@ -76,7 +76,7 @@ def is_meant(tool, problem):
     return suite not in tool.get("not_on", {}) and (problem.get("sample", False) or not tool.get("slow", False))
 
 
-def run(wimble, out, settings, tool, subject, seed, batch_size):
+def run(lab, out, settings, tool, subject, seed, batch_size):
     """One run, round by round."""
     problem = subject["name"]
     caps = [tool["evaluations"], subject.get("evaluations"), settings["evaluations"]]
@@ -84,7 +84,7 @@ def run(wimble, out, settings, tool, subject, seed, batch_size):
     rounds = math.ceil((cap - settings["initial"]) / batch_size)
     limit = settings["ask_seconds"]
     figure = f"compare-{batch_size}"
-    first = call(wimble, "initial", problem, "--seed", str(seed), "--count", str(settings["initial"]))
+    first = call(lab, "initial", problem, "--seed", str(seed), "--count", str(settings["initial"]))
     if is_mixed(first["domain"]) and TOOLS[tool["name"]].mixed is None:
         sys.exit(f"{tool['name']} takes real variables only, and {problem} has levels and choices")
     words = in_words(tool["name"], first["domain"])
@@ -99,7 +99,7 @@ def run(wimble, out, settings, tool, subject, seed, batch_size):
     if has_ended(path, start):
         return False
     begun = time.monotonic()
-    oracle = Oracle(wimble, problem, seed)
+    oracle = Oracle(lab, problem, seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     asks, end = [], "finished"
     with path.open("w") as file:
@@ -144,13 +144,13 @@ def count_rounds(path):
     return sum(line.startswith('{"round"') for line in path.read_text().splitlines())
 
 
-def latency(wimble, out, settings, tool, sizes, patience):
+def latency(lab, out, settings, tool, sizes, patience):
     """CPU seconds of an ask after as many evaluations; larger sizes are left out once one takes too long."""
     problem, batch_size = settings["latency_problem"], settings["batch_size"]
     measured = []
     for size in sizes:
-        first = call(wimble, "initial", problem, "--count", str(size))
-        oracle = Oracle(wimble, problem, 0)
+        first = call(lab, "initial", problem, "--count", str(size))
+        oracle = Oracle(lab, problem, 0)
         optimiser = TOOLS[tool["name"]](first["domain"], 0, batch_size, size + ASKS * batch_size)
         optimiser.tell(first["points"], oracle.observe(first["points"]))
         seconds = []
@@ -180,7 +180,7 @@ def latency(wimble, out, settings, tool, sizes, patience):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--wimble", required=True, help="the command wimble")
+    parser.add_argument("--lab", required=True, help="the command wimble-lab")
     parser.add_argument("--out", type=Path, required=True, help="the folder of the records")
     parser.add_argument("--tool", required=True, choices=TOOLS)
     parser.add_argument("--problems", default="", help="these only, separated by commas")
@@ -190,11 +190,11 @@ def main():
     parser.add_argument("--patience", type=float, default=30.0, help="seconds of an ask after which sizes are left out")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
-    settings = call(arguments.wimble, "settings")
+    settings = call(arguments.lab, "settings")
     tool = next(tool for tool in settings["tools"] if tool["name"] == arguments.tool)
     if arguments.latency:
         sizes = [int(size) for size in arguments.latency.split(",")]
-        return latency(arguments.wimble, arguments.out, settings, tool, sizes, arguments.patience)
+        return latency(arguments.lab, arguments.out, settings, tool, sizes, arguments.patience)
     subjects = {subject["name"]: subject for subject in settings["problems"]}
     if arguments.problems:
         chosen = arguments.problems.split(",")
@@ -206,7 +206,7 @@ def main():
         for name in chosen:
             subject = subjects[name]
             try:
-                done = run(arguments.wimble, arguments.out, settings, tool, subject, seed, arguments.batch_size)
+                done = run(arguments.lab, arguments.out, settings, tool, subject, seed, arguments.batch_size)
             except subprocess.CalledProcessError as error:
                 # Racing lines and tables need data that not everybody has.
                 if not subject.get("fig3"):

@@ -34,22 +34,16 @@ impl Default for Noun {
 }
 
 impl<A: Acquisition + ?Sized> BatchRule<A> for Noun {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
         // Points anywhere in the cube: Domain::settle makes them legal and distinct.
-        let dim = acquisition.dim();
-        let drawn = (0..self.samples.max(batch_size)).map(|_| domain.space.sample(rng));
+        let dim = density.dim();
+        let drawn = (0..self.samples.max(size)).map(|_| domain.space.sample(rng));
         let points = Points::from_rows(dim, drawn);
         let mut values = vec![0.0; points.len()];
-        acquisition.values(&points, &mut values);
+        density.values(&points, &mut values);
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-        Ok(Points::from_rows(dim, order.into_iter().take(batch_size).map(|i| points.row(i))))
+        Ok(Points::from_rows(dim, order.into_iter().take(size).map(|i| points.row(i))))
     }
 
     fn check(&self) -> Result<()> {

@@ -5,10 +5,8 @@
 // Inside the engine, `crate::` stands for `wimble::`.
 use serde::{Deserialize, Serialize};
 use wimble::error::Result;
-use wimble::goal::Goal;
 use wimble::named::Named;
 use wimble::points::Points;
-use wimble::space::SearchSpace;
 use wimble::strategy::opening::{Initial, place};
 use wimble::strategy::{Evidence, Memory, Strategy};
 
@@ -30,19 +28,10 @@ impl Strategy for Noun {
         Self::NAME
     }
 
-    fn check(&self, _space: &SearchSpace, _goal: &Goal) -> Result<()> {
-        Ok(())
-    }
-
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        _memory: &mut Memory,
-    ) -> Result<Points> {
+    fn propose(&self, evidence: Evidence, size: usize, _memory: &mut Memory) -> Result<Points> {
         // Initial trials, random stream, room and free places are seen to: choose what comes next.
         let initial = Initial::First(self.initial);
-        place(evidence, batch_size, Self::NAME, initial, |opening| {
+        place(evidence, size, Self::NAME, initial, |opening| {
             let space = opening.evidence.space;
             let corner = usize::from(opening.first == self.initial).min(opening.count);
             let mut points = Points::zeros(space.dim(), corner);

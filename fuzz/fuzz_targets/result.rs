@@ -3,14 +3,22 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wimble_study::runner::result::{Found, parse};
+use wimble_study::runner::finding::read;
+use wimble_study::{Goal, Outcome};
+
+fn outcome(text: &str) -> Result<Outcome, String> {
+    read(text, &Goal::default()).map(|finding| finding.outcome)
+}
 
 fuzz_target!(|text: &str| {
-    if let Ok(Found::Value(value)) = parse(text) {
-        assert!(value.is_finite());
+    if let Ok(Outcome::Measured(measurement)) = outcome(text) {
+        assert!(Goal::default().check(0, &measurement).is_ok());
         // What is said last counts.
-        assert_eq!(parse(&format!("{text}\n1.5\n")), Ok(Found::Value(1.5)));
-        assert_eq!(parse(&format!("{text}\n{{\"infeasible\": true}}\n")), Ok(Found::Infeasible));
+        assert_eq!(outcome(&format!("{text}\n1.5\n")), Ok(Outcome::from(1.5)));
+        assert_eq!(
+            outcome(&format!("{text}\n{{\"infeasible\": true}}\n")),
+            Ok(Outcome::Infeasible)
+        );
     }
-    assert!(parse(&format!("{text}\n{{\"value\": NaN}}\n")).is_err());
+    assert!(outcome(&format!("{text}\n{{\"value\": NaN}}\n")).is_err());
 });

@@ -5,17 +5,17 @@ use std::fmt;
 /// What every command exits with.
 pub const HELP: &str = "\
 Exit codes:
-  0    done
-  1    it failed: the message says why; also a storage that refuses, or does not answer at the start
+  0    success
+  1    an error; the message says which. Also a storage that refuses, or cannot be reached at the start
   2    the command line or the study file is wrong
-  3    run: the command of the study does not work; nothing more was started
-  4    run: the storage went away and stayed away for longer than --patience
-  130  interrupted by Ctrl-C or SIGTERM; run: trials went back to the queue
+  3    run: the study's command does not work, so no further trial was started
+  4    run: the storage was unreachable for longer than --patience
+  130  interrupted by Ctrl-C or SIGTERM; run: unfinished trials went back to the queue
 
-The command of a study, as `wimble run` reads its exit code:
-  0    with a finite value, or {\"infeasible\": true}, as its last result: complete, or infeasible
+How `wimble run` reads the exit code of the study's command:
+  0    complete, if its last result is a finite value; infeasible, if it is {\"infeasible\": true}
   77   infeasible: remembered, not run again (infeasible-exit in the study file)
-  130  or death by SIGINT: interrupted, the trial goes back to the queue
+  130  interrupted, as is death by SIGINT: the trial goes back to the queue
   any other code, a signal, a timeout, output without a result, NaN: failed";
 
 /// A mistake of the user: exit code 2.
@@ -26,11 +26,11 @@ pub struct Usage(pub String);
 #[derive(Debug)]
 pub struct CommandBroken(pub String);
 
-/// The storage stayed away: exit code 4.
+/// The storage was unreachable for too long: exit code 4.
 #[derive(Debug)]
 pub struct StorageGone(pub String);
 
-/// Stopped by the user: exit code 130. What is to be said was said.
+/// Stopped by the user: exit code 130. The user was told already, so that no message is printed.
 #[derive(Debug)]
 pub struct Interrupted;
 

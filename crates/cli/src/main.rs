@@ -2,22 +2,20 @@
 
 mod best_trial;
 mod commands;
-mod exchange;
 mod exit;
+mod format;
 mod method;
 mod progress;
-mod row;
 mod storage;
 mod table;
-mod utc;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    ask, best, check, compare, delete, doctor, export, import, init, manual, methods, minimize,
-    paper, problems, run, show, studies, tell, trials,
+    ask, best, check, delete, doctor, export, import, init, manual, methods, minimize, problems,
+    run, show, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -37,41 +35,37 @@ struct Arguments {
 enum Command {
     /// Write a commented study file to begin with
     Init(init::Arguments),
-    /// Explain a study file, or what is wrong with it; runs nothing
+    /// Explain a study file, or what is wrong with it, without running anything
     Check(check::Arguments),
-    /// Run a study: evaluate its command in parallel; go on where it was
+    /// Run a study: evaluate its command in parallel, and resume where it stopped
     Run(run::Arguments),
     /// Give a script trials to evaluate, as JSON
     Ask(ask::Arguments),
-    /// Take results from a script, as JSON or arguments
+    /// Take results of trials from a script, as JSON or as arguments
     Tell(tell::Arguments),
     /// Show the best configurations
     Best(best::Arguments),
     /// List the trials of a study
     Trials(trials::Arguments),
-    /// Show all about one trial
+    /// Show everything about one trial
     Show(show::Arguments),
     /// List the studies of a storage
-    Studies(studies::Arguments),
-    /// Add trials evaluated elsewhere: CSV, JSON lines, Optuna's SQLite storage
+    Studies(storage::Look),
+    /// Add trials evaluated elsewhere, from CSV, JSON lines or Optuna's SQLite storage
     Import(import::Arguments),
     /// Write trials as CSV, JSON lines or Optuna's SQLite storage
     Export(export::Arguments),
-    /// Forget a study; asks first
+    /// Delete a study, after asking for confirmation
     Delete(delete::Arguments),
-    /// Check the storage: reachable, schema, leases, dead workers
-    Doctor(doctor::Arguments),
-    /// Compare our methods with other tools on the same problems
-    Compare(compare::Arguments),
+    /// Check the storage: whether it is reachable, its schema, leases and dead workers
+    Doctor(storage::Look),
     /// Minimise a built-in test problem and show what the method does
     #[command(alias = "minimise")]
     Minimize(minimize::Arguments),
     /// List the methods, classifiers and batch rules
-    Methods(methods::Arguments),
-    /// Run the paper's experiments and draw its figures
-    Paper(paper::Arguments),
+    Methods(table::Listing),
     /// List the built-in test problems
-    Problems(problems::Arguments),
+    Problems(table::Listing),
     /// Print completions for a shell
     Completions(manual::Completions),
     /// Print the manual page
@@ -93,10 +87,8 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Delete(arguments) => delete::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
         Command::Minimize(arguments) => minimize::run(&arguments),
         Command::Methods(arguments) => methods::run(&arguments),
-        Command::Paper(arguments) => paper::run(&arguments),
         Command::Problems(arguments) => problems::run(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
@@ -113,7 +105,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the reader of our output went away, as `head` does: no error of ours.
+/// Whether the reader of our output closed it, as `head` does: that is no error.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<std::io::Error>()

@@ -11,10 +11,10 @@ pub struct Method {
     /// --classifier or --rule]
     #[arg(long)]
     method: Option<String>,
-    /// What bore and bore++ fit to the labels [default: perceptron for bore, least-squares for bore++]
+    /// The classifier of bore and bore++ [default: perceptron for bore, least-squares for bore++]
     #[arg(long)]
     classifier: Option<String>,
-    /// How bore and bore++ choose points [default: svgd for batches, ascent for single points]
+    /// The batch rule of bore and bore++, which chooses points [default: svgd for batches, ascent for single points]
     #[arg(long)]
     rule: Option<String>,
     /// A further setting, such as fraction=0.2 or rule.steps=500

@@ -12,8 +12,6 @@ use wimble_study::runner::Event;
 use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
 
-use crate::utc;
-
 /// How often the bar is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
 
@@ -29,7 +27,7 @@ pub struct Display {
     latest: Mutex<String>,
     /// Where results wait for the storage.
     kept: PathBuf,
-    is_away: AtomicBool,
+    is_unreachable: AtomicBool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,12 +66,12 @@ impl Display {
             budget,
             latest: Mutex::default(),
             kept: kept.to_owned(),
-            is_away: AtomicBool::new(false),
+            is_unreachable: AtomicBool::new(false),
         };
         display.bar.set_style(ProgressStyle::with_template("{bar:20} {msg}")?);
         if existed && counts.total() > 0 {
             display.say(&format!(
-                "going on with study `{}`: {} trials are finished",
+                "continuing study `{}`: {} trials are finished",
                 study.settings().name,
                 counts.finished()
             ));
@@ -93,7 +91,7 @@ impl Display {
     /// Shows an event of the runner.
     pub fn show(&self, event: &Event) {
         match event {
-            Event::Told { trial, outcome: Outcome::Value(value), took } => {
+            Event::Told { trial, outcome: Outcome::Measured(measurement), took } => {
                 if self.kind == Kind::Lines {
                     let latest =
                         self.latest.lock().map(|latest| latest.clone()).unwrap_or_default();
@@ -101,7 +99,7 @@ impl Display {
                         || "from an earlier run".to_owned(),
                         |took| format!("in {}", duration::show(took)),
                     );
-                    self.say(&format!("trial {trial}: {value} {took}{latest}"));
+                    self.say(&format!("trial {trial}: {measurement} {took}{latest}"));
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {
@@ -112,7 +110,7 @@ impl Display {
             }
             Event::Retried { trial, reason } => {
                 self.say(&format!(
-                    "trial {trial}: failed, and is run again: {}",
+                    "trial {trial}: failed, retrying: {}",
                     first_line(reason)
                 ));
             }
@@ -121,47 +119,47 @@ impl Display {
                 self.say(&format!("trial {trial}: dropped: {reason}"));
             }
             Event::Kept { trial, outcome, trouble: None } => {
-                self.say(&format!("trial {trial}: {outcome}, kept until the storage answers"));
+                self.say(&format!("trial {trial}: {outcome}, saved until the storage is reachable"));
             }
             Event::Kept { trial, outcome, trouble: Some(trouble) } => self.say(&format!(
-                "trial {trial}: {outcome}, kept in memory until the storage answers, for it cannot be written to {}: \
+                "trial {trial}: {outcome}, kept in memory until the storage is reachable, because {} cannot be written: \
                  {trouble}",
                 self.kept.display()
             )),
             Event::StorageAway { reason, lasted, patience } => {
-                self.is_away.store(true, Ordering::SeqCst);
+                self.is_unreachable.store(true, Ordering::SeqCst);
                 self.say(&self.absence(reason, *lasted, *patience));
             }
             Event::StorageBack { lasted } => {
-                self.is_away.store(false, Ordering::SeqCst);
-                self.say(&format!("the storage answers again, after {}", duration::show(*lasted)));
+                self.is_unreachable.store(false, Ordering::SeqCst);
+                self.say(&format!("storage reachable again after {}", duration::show(*lasted)));
             }
             Event::Started(_) => {}
         }
     }
 
-    /// What a storage that is away means for the user.
+    /// What an unreachable storage means for the user.
     fn absence(&self, reason: &str, lasted: Duration, patience: Duration) -> String {
-        let since = utc::show(Timestamp(SystemClock.now().0 - lasted.as_millis() as i64));
+        let since = Timestamp(SystemClock.now().0 - lasted.as_millis() as i64).to_utc();
         let left = duration::show(Duration::from_secs(patience.saturating_sub(lasted).as_secs()));
         let folder = self.kept.display();
         if lasted < REFRESH {
             format!(
-                "the storage does not answer since {since}: {reason}\n\
-                 Commands run on. Their results are kept in {folder} and stored when it is back; \
-                 it is waited for {left} (--patience)"
+                "storage unreachable since {since}: {reason}\n\
+                 Commands keep running. Their results are saved in {folder} and stored once it is back; \
+                 wimble keeps trying for {left} (--patience)"
             )
         } else {
-            format!("the storage is away since {since}; it is waited for {left} more")
+            format!("storage unreachable since {since}; wimble keeps trying for {left} more")
         }
     }
 
     /// Keeps the numbers up to date until `over`.
     pub fn keep(&self, study: &Study, over: &AtomicBool) {
         while !over.load(Ordering::SeqCst) {
-            // A storage that is away is the runner's business; the numbers wait.
+            // The runner deals with an unreachable storage; the numbers wait.
             if self.kind != Kind::Quiet
-                && !self.is_away.load(Ordering::SeqCst)
+                && !self.is_unreachable.load(Ordering::SeqCst)
                 && let (Ok(counts), Ok(best)) = (study.counts(), study.best())
             {
                 let best = best.map(|best| (best.value, best.trial));

@@ -9,13 +9,13 @@ use wimble_study::{Address, Store, Study, StudyFile};
 
 /// The variable that names the storage.
 const VARIABLE: &str = "WIMBLE_STORAGE";
-/// The storage if nothing else is said.
+/// The default storage.
 const DEFAULT: &str = "wimble.db";
 
 /// Which storage.
 #[derive(Args, Debug, Clone)]
 pub struct Storage {
-    /// A file of SQLite, or postgresql://user@host/database
+    /// Where studies are kept: an SQLite file, or postgresql://user@host/database
     /// [default: $WIMBLE_STORAGE, or wimble.db in this folder]
     #[arg(long, value_name = "ADDRESS", global = true)]
     storage: Option<String>,
@@ -34,19 +34,19 @@ impl Storage {
         Ok(address.parse()?)
     }
 
-    /// Opens it; makes it if it is not there.
+    /// Opens it; creates it if it does not exist.
     pub fn open(&self) -> Result<Arc<dyn Store>> {
         Ok(self.address()?.open()?)
     }
 
-    /// Opens one that must be there: looking at studies does not make a file.
+    /// Opens a storage that must exist: looking at studies does not create a file.
     pub fn existing(&self) -> Result<Arc<dyn Store>> {
         let address = self.address()?;
         if let Address::Sqlite(path) = &address
             && !path.exists()
         {
             bail!(
-                "there is no storage {}; `wimble run STUDY_FILE` makes it, --storage or {VARIABLE} names another",
+                "there is no storage {}; `wimble run STUDY_FILE` creates it, --storage or {VARIABLE} names another one",
                 path.display()
             );
         }
@@ -63,6 +63,16 @@ impl Storage {
             _ => String::new(),
         }
     }
+}
+
+/// Arguments of a command that looks at a whole storage.
+#[derive(Args)]
+pub struct Look {
+    #[command(flatten)]
+    pub storage: Storage,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which study of which storage: by its name, by its study file, or the only one there is.
@@ -98,7 +108,7 @@ impl Which {
             Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
                 let names = store.studies()?;
                 let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                bail!("{error}; there is {there}")
+                bail!("{error}; the storage has: {there}")
             }
             study => Ok(study?),
         }
@@ -124,7 +134,7 @@ impl Which {
                 [] => bail!(
                     "there is no study in this storage yet; `wimble run STUDY_FILE` creates one"
                 ),
-                names => bail!("which study? There are {}: name one", names.join(", ")),
+                names => bail!("which study? The storage has {}: name one", names.join(", ")),
             },
         }
     }
@@ -138,7 +148,7 @@ fn is_file(given: &str) -> bool {
     })
 }
 
-/// Reads a study file; a mistake in it is a mistake of the user.
+/// Reads a study file; a mistake in it is a usage error (exit code 2).
 pub fn read(path: &Path) -> Result<StudyFile> {
     StudyFile::read(path).map_err(|error| crate::exit::Usage(error.to_string()).into())
 }
@@ -154,10 +164,7 @@ pub fn home(file: &Path) -> PathBuf {
 /// Opens the study of a file, or creates it; says whether it existed.
 pub fn open_or_create(store: &Arc<dyn Store>, file: &StudyFile) -> Result<(Study, bool)> {
     let stored = match store.study(&file.name) {
-        Ok(record) => {
-            record.check_version()?;
-            Some(record.settings)
-        }
+        Ok(record) => Some(record.settings),
         Err(wimble_study::Error::UnknownStudy { .. }) => None,
         Err(error) => return Err(error.into()),
     };

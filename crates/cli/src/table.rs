@@ -1,22 +1,31 @@
 //! Tables of trials that fit a terminal of 80 columns, without colour.
 
-use comfy_table::{CellAlignment, Table, presets};
+use clap::Args;
+use comfy_table::{Cell, CellAlignment, Table, presets};
 use wimble::space::SearchSpace;
+use wimble_study::exchange::row::state;
 use wimble_study::{Outcome, Trial};
 
 use crate::progress::short;
-use crate::row::state;
 
 /// The widest table.
 const WIDTH: usize = 80;
 /// The widest cell; longer ones are cut.
 const CELL: usize = 24;
 
+/// Arguments of a command that lists what there is.
+#[derive(Args)]
+pub struct Listing {
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// A table without lines.
-pub fn plain<const N: usize>(header: [&str; N]) -> Table {
+pub fn plain(header: impl IntoIterator<Item = impl Into<Cell>>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(header);
+    table.set_header(header.into_iter().map(Into::into).collect::<Vec<Cell>>());
     table
 }
 
@@ -30,9 +39,8 @@ pub fn trials(space: &SearchSpace, trials: &[Trial]) -> String {
     let mut columns: Vec<Vec<String>> = vec![
         column("trial", trials, |trial| trial.id.to_string()),
         column("state", trials, |trial| state(trial).to_owned()),
-        column("value", trials, |trial| match trial.outcome() {
-            Some(Outcome::Value(value)) => short(*value),
-            _ => "-".to_owned(),
+        column("value", trials, |trial| {
+            trial.outcome().and_then(Outcome::value).map_or_else(|| "-".to_owned(), short)
         }),
     ];
     let width = |columns: &[Vec<String>]| -> usize {
@@ -60,15 +68,10 @@ pub fn trials(space: &SearchSpace, trials: &[Trial]) -> String {
     if hidden > 0 {
         columns.push(column("…", trials, |_| String::new()));
     }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let mut rows =
-        (0..=trials.len()).map(|row| columns.iter().map(move |cells| cells[row].clone()));
-    if let Some(header) = rows.next() {
-        table.set_header(header);
-    }
-    for row in rows {
-        table.add_row(row);
+    let row = |row: usize| columns.iter().map(move |cells| cells[row].clone());
+    let mut table = plain(row(0));
+    for number in 1..=trials.len() {
+        table.add_row(row(number));
     }
     for (k, column) in table.column_iter_mut().enumerate() {
         if k != 1 {

@@ -125,9 +125,7 @@ fn a_run_goes_on_when_its_server_comes_back_and_repeats_no_trial() {
     let child = desk.run_and_hold(&["run"]);
     desk.server.halt();
     desk.let_go();
-    wait_until("the user is told", || {
-        desk.read("said").contains("the storage does not answer since 20")
-    });
+    wait_until("the user is told", || desk.read("said").contains("storage unreachable since 20"));
     wait_until("results are kept", || desk.kept() == 3);
     desk.server.resume();
     let (output, said) = desk.end(child);
@@ -135,10 +133,10 @@ fn a_run_goes_on_when_its_server_comes_back_and_repeats_no_trial() {
     assert!(output.status.success(), "{said}");
     assert!(report.contains("12 of 12 trials with a value"), "{report}");
     for words in [
-        "Commands run on. Their results are kept in ",
-        "it is waited for 1h (--patience)",
-        ", kept until the storage answers",
-        "the storage answers again, after ",
+        "Commands keep running. Their results are saved in ",
+        "wimble keeps trying for 1h (--patience)",
+        ", saved until the storage is reachable",
+        "storage reachable again after ",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
@@ -157,7 +155,7 @@ fn a_run_whose_server_stays_away_ends_and_the_next_stores_its_results() {
     let (output, said) = desk.end(child);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(halted.elapsed() < Duration::from_secs(20), "{:?}", halted.elapsed());
-    assert!(said.contains("the storage was away for longer than 3s (--patience)"), "{said}");
+    assert!(said.contains("the storage was unreachable for longer than 3s (--patience)"), "{said}");
     let report = String::from_utf8(output.stdout).unwrap();
     assert!(report.starts_with("Given up after "), "{report}");
     assert!(
@@ -212,14 +210,12 @@ fn a_run_goes_on_when_a_network_that_swallowed_everything_is_mended() {
     let child = desk.run_and_hold(&["run"]);
     network.swallow(true);
     desk.let_go();
-    wait_until("the user is told", || {
-        desk.read("said").contains("the storage does not answer since 20")
-    });
+    wait_until("the user is told", || desk.read("said").contains("storage unreachable since 20"));
     wait_until("results are kept", || desk.kept() == 3);
     network.swallow(false);
     let (output, said) = desk.end(child);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("said nothing for ") && said.contains("answers again"), "{said}");
+    assert!(said.contains("said nothing for ") && said.contains("reachable again"), "{said}");
     assert_eq!(desk.read("began").lines().count(), 12, "a trial was run twice");
     desk.check(12);
 }
@@ -236,7 +232,7 @@ fn a_network_that_swallows_everything_ends_a_run_by_its_patience_and_other_comma
     let (output, said) = desk.end(child);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(since.elapsed() < Duration::from_secs(60), "{:?}", since.elapsed());
-    assert!(said.contains("the storage was away for longer than 3s (--patience)"), "{said}");
+    assert!(said.contains("the storage was unreachable for longer than 3s (--patience)"), "{said}");
 
     for command in [&["run"][..], &["best"], &["doctor"]] {
         let since = Instant::now();

@@ -130,7 +130,7 @@ fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
     let shown = desk.json(&["show", "3", "--json"]);
     assert_eq!(shown["trial"], 3);
     assert_eq!(shown["nearest"].as_array().unwrap().len(), 3);
-    assert!(desk.printed(&["show", "3", "--model"]).contains("sobol has no class probability"));
+    assert!(desk.printed(&["show", "3", "--model"]).contains("Model: sobol has none"));
     assert!(desk.refused(&["show", "99"]).contains("has no trial 99"));
     let studies = desk.lines(&["studies", "--json"]);
     assert_eq!(
@@ -229,7 +229,7 @@ fn an_interrupted_run_ends_its_commands_returns_their_trials_and_goes_on_later()
             report.starts_with("Stopped after") && report.contains("3 in the queue"),
             "{report}"
         );
-        assert!(report.ends_with("To go on: wimble run study.toml\n"), "{report}");
+        assert!(report.ends_with("To continue: wimble run study.toml\n"), "{report}");
         assert!(all_dead(&lines(&desk.path("pids"))));
     }
     desk.write("go", "");
@@ -363,7 +363,7 @@ fn a_script_asks_and_tells() {
     assert_eq!(states, ["complete", "failed", "infeasible"]);
     assert!(
         desk.refused(&["tell", "--token", "x", "--value", "1"])
-            .contains("must be as `wimble ask` gave it")
+            .contains("must be one that `wimble ask` printed")
     );
 }
 

@@ -116,32 +116,3 @@ fn mistakes_are_answered_with_the_value_and_the_fix() {
     insta::assert_snapshot!(refused(&["minimize", "branin", "--batch-size", "0"]));
     insta::assert_snapshot!(refused(&["minimize", "branin", "--method", "bor+"]));
 }
-
-#[test]
-fn the_paper_s_commands_say_what_is_missing_and_what_is_meant() {
-    let figure = refused(&["paper", "fig4"]);
-    assert!(figure.starts_with("exit 2") && figure.contains("fig4"), "{figure}");
-    let out = std::env::temp_dir().join("wimble-no-data");
-    let out = out.to_str().unwrap();
-    let data = ["--data", "no-such-folder"];
-    let fig3 = refused(
-        &[&["paper", "fig3", "--problems", "parkinsons", "--out", out][..], &data[..]].concat(),
-    );
-    for part in [
-        "exit 1",
-        "parkinsons_telemonitoring.csv.gz is not there",
-        "nas_benchmarks",
-        "BSD-3",
-        "--data",
-    ] {
-        assert!(fig3.contains(part), "{fig3}");
-    }
-    let images = refused(&[&["paper", "mnist-runs"][..], &data[..]].concat());
-    assert!(images.contains("train-images-idx3-ubyte.gz is not there"), "{images}");
-    let task = refused(&["paper", "fig3", "--problems", "mnst"]);
-    assert!(task.contains("the nearest is `mnist`"), "{task}");
-    let method = refused(&["paper", "fig1", "--methods", "boer"]);
-    assert!(method.contains("the nearest is `bore`"), "{method}");
-    let problem = refused(&["paper", "fig2", "--problems", "brannin"]);
-    assert!(problem.contains("the nearest is `branin`"), "{problem}");
-}

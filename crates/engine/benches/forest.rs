@@ -2,35 +2,21 @@
 
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
+mod sphere;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::Acquisition;
-use wimble::classifier::boosting::Boosting;
-use wimble::classifier::forest::Forest;
+use wimble::classifier::Boosting;
+use wimble::classifier::Forest;
 use wimble::classifier::{Confidence, Learner, Target, Uncertain};
-use wimble::history::History;
 use wimble::labels::Threshold;
-use wimble::outcome::Outcome;
-use wimble::points::Points;
-use wimble::seed::{Rng, Seed, uniform};
+use wimble::seed::Seed;
+
+use sphere::{history, points};
 
 const DIM: usize = 6;
-
-fn point(rng: &mut Rng) -> [f64; DIM] {
-    [(); DIM].map(|()| uniform(rng))
-}
-
-fn history(len: usize) -> History {
-    let mut rng = Seed(0).stream("bench", 0);
-    let mut history = History::new(DIM);
-    for _ in 0..len {
-        let x = point(&mut rng);
-        let value: f64 = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
-        history.push(&x, Outcome::from(value)).expect("the point has the right dimension");
-    }
-    history
-}
 
 /// `name` and `size` go into the names of the measurements, as in `forest_fit_n2000_d6_trees100`.
 fn measure<L: Learner<Classifier: Uncertain>>(
@@ -41,7 +27,7 @@ fn measure<L: Learner<Classifier: Uncertain>>(
 ) {
     let rng = &mut Seed(0).stream("fit", 0);
     for len in [200, 2_000, 10_000] {
-        let history = history(len);
+        let history = history(DIM, len);
         let labels = Threshold::default()
             .label(history.points(), history.objective())
             .expect("there are values");
@@ -52,7 +38,7 @@ fn measure<L: Learner<Classifier: Uncertain>>(
         let bound = classifier
             .upper_bound(Confidence::default(), Target::Logit)
             .expect("the confidence is valid");
-        let at = Points::from_rows(DIM, (0..2_000).map(|_| point(rng)));
+        let at = points(DIM, 2_000, rng);
         let mut values = vec![0.0; at.len()];
         criterion.bench_function(
             &format!("{name}_bound_2000_points_n{len}_d6_{size}"),

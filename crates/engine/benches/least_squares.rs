@@ -2,36 +2,22 @@
 
 #![allow(missing_docs, reason = "criterion's macros make public functions")]
 
+mod sphere;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::{Acquisition, SmoothAcquisition};
-use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
 use wimble::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
+use wimble::classifier::{HyperParameters, LeastSquares};
 use wimble::gaussian_process::MarginalLikelihood;
-use wimble::history::History;
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
-use wimble::outcome::Outcome;
-use wimble::points::Points;
-use wimble::seed::{Rng, Seed, uniform};
+use wimble::seed::Seed;
+
+use sphere::{history, points};
 
 const DIM: usize = 6;
-
-fn point(rng: &mut Rng) -> [f64; DIM] {
-    [(); DIM].map(|()| uniform(rng))
-}
-
-fn history(len: usize) -> History {
-    let mut rng = Seed(0).stream("bench", 0);
-    let mut history = History::new(DIM);
-    for _ in 0..len {
-        let x = point(&mut rng);
-        let value: f64 = x.iter().map(|x| (x - 0.3) * (x - 0.3)).sum();
-        history.push(&x, Outcome::from(value)).expect("the point has the right dimension");
-    }
-    history
-}
 
 fn learner() -> LeastSquares {
     let kernel = Kernel::isotropic(Profile::RationalQuadratic { alpha: 1.0 }, DIM, 0.5, 1.0)
@@ -40,7 +26,7 @@ fn learner() -> LeastSquares {
 }
 
 fn fits(criterion: &mut Criterion) {
-    let (learner, shorter, longer) = (learner(), history(500), history(510));
+    let (learner, shorter, longer) = (learner(), history(DIM, 500), history(DIM, 510));
     let shorter = Threshold::default()
         .label(shorter.points(), shorter.objective())
         .expect("there are values");
@@ -57,7 +43,7 @@ fn fits(criterion: &mut Criterion) {
 }
 
 fn predictions(criterion: &mut Criterion) {
-    let (learner, history) = (learner(), history(500));
+    let (learner, history) = (learner(), history(DIM, 500));
     let labels = Threshold::default()
         .label(history.points(), history.objective())
         .expect("there are values");
@@ -66,7 +52,7 @@ fn predictions(criterion: &mut Criterion) {
     let bound = classifier
         .upper_bound(Confidence::default(), Target::Logit)
         .expect("the confidence is valid");
-    let at = Points::from_rows(DIM, (0..1000).map(|_| point(rng)));
+    let at = points(DIM, 1000, rng);
     let mut values = vec![0.0; at.len()];
     criterion.bench_function("least_squares_mean_1000_points", |bencher| {
         bencher.iter(|| classifier.acquisition(Target::Logit).values(black_box(&at), &mut values));
@@ -81,7 +67,7 @@ fn predictions(criterion: &mut Criterion) {
 }
 
 fn marginal_likelihood(criterion: &mut Criterion) {
-    let history = history(200);
+    let history = history(DIM, 200);
     let labels = Threshold::default()
         .label(history.points(), history.objective())
         .expect("there are values");

@@ -59,18 +59,22 @@ fn volumes(criterion: &mut Criterion) {
     {
         let rows = sphere(len, objectives);
         let reference = vec![1.1; objectives];
-        criterion
-            .bench_function(&format!("hypervolume_of_front_n{len}_k{objectives}"), |bencher| {
-                bencher.iter(|| hypervolume(black_box(&rows), &reference, rng))
-            });
+        criterion.bench_function(
+            &format!("hypervolume_of_front_n{len}_k{objectives}"),
+            |bencher| {
+                bencher.iter(|| hypervolume(black_box(&rows), &reference, rng));
+            },
+        );
     }
     for (len, objectives) in [(10_000, 2), (200, 3), (1_000, 3), (100, 4)] {
         let rows = sphere(len, objectives);
         let reference = vec![1.1; objectives];
-        criterion
-            .bench_function(&format!("contributions_of_front_n{len}_k{objectives}"), |bencher| {
-                bencher.iter(|| contributions(black_box(&rows), &reference, rng))
-            });
+        criterion.bench_function(
+            &format!("contributions_of_front_n{len}_k{objectives}"),
+            |bencher| {
+                bencher.iter(|| contributions(black_box(&rows), &reference, rng));
+            },
+        );
     }
 }
 

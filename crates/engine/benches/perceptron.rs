@@ -1,29 +1,18 @@
 //! Training and gradients of the paper's network. `benches/reference/run` compares them with PyTorch.
 
+mod sphere;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::{Acquisition as _, SmoothAcquisition as _};
-use wimble::classifier::perceptron::{Activation, Network, Perceptron};
-use wimble::classifier::{Classifier as _, Learner as _, Target};
+use wimble::classifier::{Activation, Classifier as _, Learner, Perceptron, Target};
 use wimble::history::History;
 use wimble::labels::Threshold;
-use wimble::outcome::Outcome;
 use wimble::points::Points;
-use wimble::seed::{Seed, uniform};
+use wimble::seed::Seed;
 
-fn sphere(dim: usize, len: usize) -> History {
-    let mut history = History::new(dim);
-    let mut rng = Seed(1).stream("data", 0);
-    for _ in 0..len {
-        let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-        history.push(&x, Outcome::from(value)).expect("the value is finite");
-    }
-    history
-}
-
-fn fit(settings: &Perceptron, history: &History) -> Network {
+fn fit(settings: &Perceptron, history: &History) -> <Perceptron as Learner>::Classifier {
     let labels = Threshold::default()
         .label(history.points(), history.objective())
         .expect("there are values");
@@ -32,7 +21,7 @@ fn fit(settings: &Perceptron, history: &History) -> Network {
 
 fn train(criterion: &mut Criterion) {
     // 10 passes over 10 minibatches.
-    let history = sphere(6, 640);
+    let history = sphere::history(6, 640);
     for (suffix, activation) in
         [("", Activation::Relu), ("_elu", Activation::Elu), ("_tanh", Activation::Tanh)]
     {
@@ -40,14 +29,14 @@ fn train(criterion: &mut Criterion) {
         let name = format!("perceptron_train_6_32_32_1_steps100_minibatch64{suffix}");
         criterion.bench_function(&name, |bencher| bencher.iter(|| fit(&settings, &history)));
     }
-    let history = sphere(6, 100_000);
+    let history = sphere::history(6, 100_000);
     let name = "perceptron_train_6_32_32_1_steps100_minibatch64_points100000";
     criterion
         .bench_function(name, |bencher| bencher.iter(|| fit(&Perceptron::default(), &history)));
 }
 
 fn gradient(criterion: &mut Criterion) {
-    let history = sphere(6, 640);
+    let history = sphere::history(6, 640);
     let network = fit(&Perceptron::default(), &history);
     let points = Points::from_rows(6, history.points().rows().take(10));
     let mut values = vec![0.0; points.len()];

@@ -1,20 +1,22 @@
-//! How good is `auto`, and what does each of its parts bring? Runs methods on problems and prints the median
+//! How good is `auto`, and what does each of its ingredients bring? Runs methods on problems and prints the median
 //! simple regret of each after some numbers of evaluations, and the mean of its logarithm over all problems.
 //!
-//! `cargo run --release --example auto_regret -- --problems branin,hartmann6 --seeds 5 --batch 10 auto "auto without=region"`
-//!
-//! `without=PART` is understood here only, for `auto` and as often as wished: no setting of the method takes a part out.
+//! `cargo run --release --example auto_regret -- --problems branin,hartmann6 --seeds 5 --batch 10 auto "auto without=explorer"`
 //!
 //! With `--failing` trials fail on one side of a plane near a minimiser, and the share of those that failed is printed too.
 #![allow(clippy::print_stdout, reason = "the output is the example's purpose")]
 
 mod method;
+#[path = "../tests/on_problem/mod.rs"]
+mod on_problem;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wimble::prelude::*;
 use wimble_problems::{Problem, problem};
+
+use on_problem::coordinates;
 
 /// The problems that `auto` was tuned on.
 const TUNING: &str = "branin,rosenbrock-4,hartmann6,ackley-5,levy-10,rastrigin-4";
@@ -137,22 +139,9 @@ fn run(
     plan: &Plan,
     seed: Seed,
 ) -> Result<(Vec<f64>, f64), wimble::Error> {
-    let names: Vec<String> = (0..problem.dim()).map(|k| format!("x{k}")).collect();
-    let dimensions = names
-        .iter()
-        .zip(problem.domain())
-        .map(|(name, &(low, high))| Dimension::real(name, low, high));
-    let space = SearchSpace::new(dimensions)?;
-    let mut session = Session::new(space, spec.build(plan.batch)?, Direction::Minimise, seed)?;
-    let reals = |configuration: &Configuration| -> Vec<f64> {
-        let real = |name: &String| match configuration.get(name) {
-            Some(Value::Real(x)) => *x,
-            _ => unreachable!("every dimension is real and always active"),
-        };
-        names.iter().map(real).collect()
-    };
+    let mut session = on_problem::session(problem, spec.build(plan.batch)?, seed.0)?;
     let observe = |configuration: &Configuration, evaluation: usize| {
-        let x = reals(configuration);
+        let x = coordinates(problem, configuration);
         match plan.failing && fails(problem, &x) {
             true => Outcome::failed(),
             false => Outcome::from(problem.observe(&x, seed.0, evaluation as u64)),
@@ -173,7 +162,9 @@ fn run(
             }
         }
         // The true value of what a user would keep.
-        let kept = session.recommend()?.map(|best| problem.evaluate(&reals(&best.configuration)));
+        let kept = session
+            .recommend()?
+            .map(|best| problem.evaluate(&coordinates(problem, &best.configuration)));
         regrets.push(kept.unwrap_or(f64::INFINITY) - problem.minimum());
     }
     let values = session.history().objective().values();

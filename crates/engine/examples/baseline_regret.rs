@@ -3,6 +3,9 @@
 //! `benches/reference/optuna_compare` runs it beside Optuna.
 #![allow(clippy::print_stdout, reason = "the output is the example's purpose")]
 
+#[path = "../tests/on_problem/mod.rs"]
+mod on_problem;
+
 use serde::Deserialize;
 use serde_json::json;
 use wimble::prelude::*;
@@ -61,19 +64,9 @@ fn run(
     initial: &[Vec<f64>],
     checkpoints: &[usize],
 ) -> Result<Vec<f64>, wimble::Error> {
-    let names: Vec<String> = (0..problem.dim()).map(|k| format!("x{k}")).collect();
-    let dimensions = names
-        .iter()
-        .zip(problem.domain())
-        .map(|(name, &(low, high))| Dimension::real(name, low, high));
-    let space = SearchSpace::new(dimensions)?;
-    let mut session = Session::new(space, strategy, Direction::Minimise, seed)?;
+    let mut session = on_problem::session(problem, strategy, seed.0)?;
     let evaluate = |configuration: &Configuration| {
-        let x = names.iter().map(|name| match configuration.get(name) {
-            Some(Value::Real(x)) => *x,
-            _ => unreachable!("every dimension is real and always active"),
-        });
-        Outcome::from(problem.evaluate(&x.collect::<Vec<f64>>()))
+        Outcome::from(problem.evaluate(&on_problem::coordinates(problem, configuration)))
     };
     for u in initial {
         let configuration = session.space().decode(u);

@@ -2,39 +2,16 @@
 //!
 //! `cargo run --release --example gp_ei_regret -- branin hartmann6`
 
+#[path = "../tests/on_problem/mod.rs"]
+mod on_problem;
+
 use std::time::Instant;
 
-use wimble::goal::Direction;
-use wimble::outcome::Outcome;
-use wimble::seed::Seed;
-use wimble::session::Session;
-use wimble::space::{Dimension, SearchSpace};
 use wimble::strategy::GpEi;
-use wimble_problems::{Problem, problem};
+use wimble_problems::problem;
 
 const EVALUATIONS: usize = 100;
 const SEEDS: u64 = 10;
-
-/// The simple regret of one run.
-fn regret(problem: &dyn Problem, seed: u64) -> Result<f64, wimble::Error> {
-    let sides = problem.domain().iter().enumerate();
-    let space = SearchSpace::new(
-        sides.map(|(k, &(low, high))| Dimension::real(format!("x{k}"), low, high)),
-    )?;
-    let mut session = Session::new(space, GpEi::default(), Direction::Minimise, Seed(seed))?;
-    let mut best = f64::INFINITY;
-    for _ in 0..EVALUATIONS {
-        for trial in session.ask(1)? {
-            let x: Vec<f64> = (0..problem.dim())
-                .filter_map(|k| trial.configuration.get(&format!("x{k}"))?.as_real())
-                .collect();
-            let value = problem.evaluate(&x);
-            best = best.min(value);
-            session.tell(trial.id, Outcome::from(value))?;
-        }
-    }
-    Ok(best - problem.minimum())
-}
 
 #[allow(clippy::print_stdout, reason = "the table is what this program is for")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -47,7 +24,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let begun = Instant::now();
         let mut regrets = Vec::new();
         for seed in 0..SEEDS {
-            regrets.push(regret(problem.as_ref(), seed)?);
+            // The first ask is for the ten random points.
+            let rounds = EVALUATIONS - 10;
+            regrets.push(on_problem::regret(problem.as_ref(), GpEi::default(), 1, rounds, seed)?);
         }
         let seconds = begun.elapsed().as_secs_f64() / SEEDS as f64;
         regrets.sort_by(f64::total_cmp);

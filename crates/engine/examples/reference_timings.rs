@@ -2,19 +2,20 @@
 //! seconds, each the minimum over repeats on one thread, and the bound that the arithmetic sets on this core.
 #![allow(clippy::print_stdout, reason = "the output is the example's purpose")]
 
+#[path = "../benches/sphere/mod.rs"]
+mod sphere;
+
 use std::hint::black_box;
 use std::time::Instant;
 
 use serde_json::json;
 use wimble::acquisition::SmoothAcquisition as _;
 use wimble::batch::Svgd;
-use wimble::classifier::perceptron::{Network, Perceptron};
-use wimble::classifier::{Classifier as _, Learner as _, Target};
+use wimble::classifier::{Classifier as _, Learner, Perceptron, Target};
 use wimble::history::History;
 use wimble::labels::Threshold;
-use wimble::outcome::Outcome;
 use wimble::points::Points;
-use wimble::seed::{Seed, uniform};
+use wimble::seed::Seed;
 
 const DIM: usize = 6;
 
@@ -29,7 +30,7 @@ const TRAIN_FLOPS: f64 = 2.0 * 100.0 * 64.0 * (3.0 * WEIGHTS - (6 * 32) as f64);
 const GRADIENT_FLOPS: f64 = 2.0 * 1000.0 * 10.0 * 2.0 * WEIGHTS;
 
 fn main() {
-    let history = sphere(640);
+    let history = sphere::history(DIM, 640);
     let settings = Perceptron::default();
     let train = seconds(200, || {
         black_box(fit(&settings, &history));
@@ -63,19 +64,7 @@ fn main() {
     println!("{timings}");
 }
 
-/// Random points whose value is the squared distance from a point of the cube.
-fn sphere(len: usize) -> History {
-    let mut history = History::new(DIM);
-    let mut rng = Seed(1).stream("data", 0);
-    for _ in 0..len {
-        let x: Vec<f64> = (0..DIM).map(|_| uniform(&mut rng)).collect();
-        let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-        history.push(&x, Outcome::from(value)).expect("the value is finite");
-    }
-    history
-}
-
-fn fit(settings: &Perceptron, history: &History) -> Network {
+fn fit(settings: &Perceptron, history: &History) -> <Perceptron as Learner>::Classifier {
     let labels = Threshold::default()
         .label(history.points(), history.objective())
         .expect("there are values");

@@ -24,6 +24,10 @@ pub struct Forecast {
     pub success: Option<f64>,
 }
 
+/// What is expected of each of some configurations; `None` for a method without a model, and while there is nothing to
+/// learn from.
+pub type Forecasts = Option<Vec<Forecast>>;
+
 /// The probability of a value that is at least as good as a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Good {

@@ -177,7 +177,7 @@ impl<'h> Labels<'h> {
         self.good
     }
 
-    /// τ.
+    /// τ, the value up to which a trial is good.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }

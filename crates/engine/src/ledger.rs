@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::outcome::Outcome;
@@ -115,7 +115,7 @@ impl Ledger {
         &mut self,
         strategy: &dyn Strategy,
         configurations: &[Configuration],
-    ) -> Result<Option<Vec<Forecast>>> {
+    ) -> Result<Forecasts> {
         let mut points = Points::with_capacity(self.space.dim(), configurations.len());
         for configuration in configurations {
             points.push(&self.space.encode(configuration)?);

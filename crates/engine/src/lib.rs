@@ -34,7 +34,7 @@ pub mod acquisition;
 pub mod batch;
 pub mod classifier;
 pub mod column;
-pub mod descent;
+mod descent;
 pub mod domain;
 pub mod error;
 pub mod forecast;
@@ -44,12 +44,12 @@ pub mod history;
 pub mod kernel;
 pub mod labels;
 pub mod ledger;
-pub mod linalg;
+mod linalg;
 pub mod named;
 pub mod outcome;
 pub mod pareto;
 pub mod points;
-pub mod ranking;
+mod ranking;
 pub mod seed;
 pub mod session;
 pub mod space;
@@ -61,13 +61,9 @@ pub use error::{Error, Result};
 /// What a program that optimises needs: `use wimble::prelude::*`.
 pub mod prelude {
     pub use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
-    pub use crate::classifier::bayesian_logistic::BayesianLogistic;
-    pub use crate::classifier::boosting::Boosting;
-    pub use crate::classifier::ensemble::Ensemble;
-    pub use crate::classifier::forest::Forest;
-    pub use crate::classifier::least_squares::LeastSquares;
-    pub use crate::classifier::perceptron::Perceptron;
-    pub use crate::classifier::{Confidence, Target};
+    pub use crate::classifier::{
+        BayesianLogistic, Boosting, Confidence, Ensemble, Forest, LeastSquares, Perceptron, Target,
+    };
     pub use crate::forecast::Forecast;
     pub use crate::goal::{Bound, Constraint, Direction, Goal, Objective};
     pub use crate::labels::{Threshold, Weights};

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::goal::{Direction, Goal};
 use crate::history::History;
 use crate::ledger::{Best, Ledger};
@@ -148,7 +148,7 @@ impl Session {
 
     /// What the strategy expects of each configuration; `None` for a strategy without a model, and while there is nothing
     /// to learn from.
-    pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
+    pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Forecasts> {
         self.ledger.predict(&*self.strategy, configurations)
     }
 

@@ -103,7 +103,7 @@ impl Hash {
     }
 
     fn configuration(&mut self, configuration: &Configuration) {
-        for (name, value) in configuration.iter() {
+        for (name, value) in configuration {
             self.update(name.as_bytes());
             match value {
                 Value::Real(x) => self.update(&x.to_bits().to_le_bytes()),

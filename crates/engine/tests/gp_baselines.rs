@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking, its helpers too")]
 
+mod on_problem;
+
 use wimble::gaussian_process::{Regression, rkhs_norm};
 use wimble::goal::Direction;
 use wimble::history::History;
@@ -12,7 +14,9 @@ use wimble::seed::{Seed, uniform};
 use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble::strategy::{Evidence, GpEi, GpUcb, LpEi, Memory, Optimism, QEi, Strategy};
-use wimble_problems::{Problem, problem};
+use wimble_problems::problem;
+
+use on_problem::median_regret;
 
 fn all() -> Vec<Box<dyn Strategy>> {
     vec![
@@ -23,47 +27,13 @@ fn all() -> Vec<Box<dyn Strategy>> {
     ]
 }
 
-fn session(problem: &dyn Problem, strategy: impl Strategy + 'static, seed: u64) -> Session {
-    let sides = problem.domain().iter().enumerate();
-    let dimensions = sides.map(|(k, &(low, high))| Dimension::real(format!("x{k}"), low, high));
-    let space = SearchSpace::new(dimensions).unwrap();
-    Session::new(space, strategy, Direction::Minimise, Seed(seed)).unwrap()
-}
-
-/// The simple regret after 10 initial points and `rounds` batches.
-fn regret(
-    problem: &dyn Problem,
-    strategy: impl Strategy + 'static,
-    batch: usize,
-    rounds: usize,
-    seed: u64,
-) -> f64 {
-    let mut session = session(problem, strategy, seed);
-    for round in 0..=rounds {
-        for trial in session.ask(if round == 0 { 10 } else { batch }).unwrap() {
-            let x: Vec<f64> = (0..problem.dim())
-                .map(|k| trial.configuration.get(&format!("x{k}")).unwrap().as_real().unwrap())
-                .collect();
-            session.tell(trial.id, Outcome::from(problem.evaluate(&x))).unwrap();
-        }
-    }
-    session.best().unwrap().value - problem.minimum()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 #[test]
 fn single_points_find_the_minimum_of_branin() {
     let branin = problem("branin").unwrap();
-    let regrets = (0..3).map(|seed| regret(branin.as_ref(), GpEi::default(), 1, 50, seed));
-    let reached = median(regrets.collect());
+    let reached = median_regret(branin.as_ref(), GpEi::default, 1, 50, 3);
     assert!(reached < 1e-3, "gp-ei: {reached}");
     // β = 3 explores all of the square before it settles.
-    let regrets = (0..3).map(|seed| regret(branin.as_ref(), GpUcb::default(), 1, 50, seed));
-    let reached = median(regrets.collect());
+    let reached = median_regret(branin.as_ref(), GpUcb::default, 1, 50, 3);
     assert!(reached < 1e-2, "gp-ucb: {reached}");
 }
 
@@ -71,9 +41,7 @@ fn single_points_find_the_minimum_of_branin() {
 fn batches_of_five_find_the_minimum_of_branin() {
     let branin = problem("branin").unwrap();
     for index in 0..4 {
-        let regrets =
-            (0..3).map(|seed| regret(branin.as_ref(), all().swap_remove(index), 5, 10, seed));
-        let reached = median(regrets.collect());
+        let reached = median_regret(branin.as_ref(), || all().swap_remove(index), 5, 10, 3);
         assert!(reached < 0.05, "{}: {reached}", all()[index].name());
     }
 }

@@ -1,45 +1,14 @@
 //! What the methods achieve, on functions with known minima.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use wimble::classifier::least_squares::HyperParameters;
+mod on_problem;
+
+use wimble::classifier::HyperParameters;
 use wimble::kernel::{Kernel, Profile};
 use wimble::prelude::*;
-use wimble_problems::{Problem, problem};
+use wimble_problems::problem;
 
-/// The simple regret after 10 initial points and `rounds` batches.
-fn regret(
-    problem: &dyn Problem,
-    strategy: impl Strategy + 'static,
-    batch: usize,
-    rounds: usize,
-    seed: u64,
-) -> f64 {
-    let names: Vec<String> = (0..problem.dim()).map(|k| format!("x{k}")).collect();
-    let dimensions = names
-        .iter()
-        .zip(problem.domain())
-        .map(|(name, &(low, high))| Dimension::real(name, low, high));
-    let mut session = Session::new(
-        SearchSpace::new(dimensions).unwrap(),
-        strategy,
-        Direction::Minimise,
-        Seed(seed),
-    )
-    .unwrap();
-    for round in 0..=rounds {
-        for trial in session.ask(if round == 0 { 10 } else { batch }).unwrap() {
-            let x: Vec<f64> = names
-                .iter()
-                .map(|name| match trial.configuration.get(name) {
-                    Some(Value::Real(x)) => *x,
-                    other => panic!("{other:?}"),
-                })
-                .collect();
-            session.tell(trial.id, Outcome::from(problem.evaluate(&x))).unwrap();
-        }
-    }
-    session.best().unwrap().value - problem.minimum()
-}
+use on_problem::median_regret;
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
@@ -50,11 +19,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn batch_bore_is_well_ahead_of_random_search() {
     for name in ["rosenbrock-4", "ackley-5"] {
         let problem = problem(name).unwrap();
-        let bore = median(
-            (0..5).map(|seed| regret(problem.as_ref(), Bore::batch(), 10, 20, seed)).collect(),
-        );
-        let random =
-            median((0..5).map(|seed| regret(problem.as_ref(), Random, 10, 20, seed)).collect());
+        let bore = median_regret(problem.as_ref(), Bore::batch, 10, 20, 5);
+        let random = median_regret(problem.as_ref(), || Random, 10, 20, 5);
         assert!(bore < 0.5 * random, "{name}: {bore} against {random}");
     }
 }
@@ -62,9 +28,7 @@ fn batch_bore_is_well_ahead_of_random_search() {
 #[test]
 fn sequential_bore_plus_plus_finds_the_minimum_of_branin() {
     let problem = problem("branin").unwrap();
-    let regrets =
-        (0..3).map(|seed| regret(problem.as_ref(), BorePlusPlus::sequential(), 1, 40, seed));
-    let reached = median(regrets.collect());
+    let reached = median_regret(problem.as_ref(), BorePlusPlus::sequential, 1, 40, 3);
     assert!(reached < 0.1, "{reached}");
 }
 

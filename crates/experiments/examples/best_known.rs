@@ -5,7 +5,7 @@
 //! ```
 //!
 //! prints the best of a run of each of several methods, for any one of them may end in a second-best basin. `DATA` is the
-//! folder of `wimble paper --data` and the number the evaluations of each. The settings of the figure have these values as
+//! folder of `wimble-lab paper --data` and the number the evaluations of each. The settings of the figure have these values as
 //! optima.
 
 use std::error::Error;
@@ -15,8 +15,9 @@ use wimble::outcome::Outcome;
 use wimble::seed::Seed;
 use wimble::session::Session;
 use wimble::strategy::Spec;
-use wimble_experiments::Figure;
 use wimble_experiments::data::Folder;
+use wimble_experiments::objective::Noise;
+use wimble_experiments::paper::Figure;
 
 const METHODS: [&str; 5] =
     ["auto", "bore rule=candidates", "bore classifier=forest rule=candidates", "cma-es", "random"];
@@ -39,8 +40,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Session::new(space, strategy, Direction::Minimise, Seed(seed as u64))?;
             for _ in 0..evaluations / 20 {
                 for trial in session.ask(20)? {
-                    let rng = &mut Seed(0).stream("unused", 0);
-                    let value = objective.observe(&trial.configuration, rng)?.told;
+                    let noise = Noise { seed: Seed(0), number: trial.id };
+                    let value = objective.observe(&trial.configuration, noise)?.told;
                     best = best.min(value);
                     session.tell(trial.id, Outcome::from(value))?;
                 }

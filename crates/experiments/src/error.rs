@@ -88,7 +88,7 @@ pub enum Error {
         reason: String,
     },
     /// A file could not be read or written.
-    #[error("{path}: {source}")]
+    #[error("{path}")]
     File {
         /// The file.
         path: PathBuf,
@@ -107,7 +107,7 @@ pub enum Error {
     #[error("the figure could not be drawn: {0}")]
     Drawing(String),
     /// A trial could not be run; the others keep their records.
-    #[error("trial {trial} of {method} on {problem}: {source}")]
+    #[error("trial {trial} of {method} on {problem}")]
     Trial {
         /// The problem's name.
         problem: String,

@@ -1,6 +1,6 @@
 //! What a trial minimises: a search space and a value for each of its configurations.
 
-use wimble::seed::Rng;
+use wimble::seed::{Rng, Seed};
 use wimble::space::{Configuration, SearchSpace};
 
 use crate::error::Result;
@@ -10,8 +10,25 @@ pub trait Objective: Send + Sync {
     /// What may be chosen.
     fn space(&self) -> Result<SearchSpace>;
 
-    /// What is seen at a configuration of the space. Where observations are random, `rng` decides.
-    fn observe(&self, configuration: &Configuration, rng: &mut Rng) -> Result<Observation>;
+    /// What is seen at a configuration of the space. Where observations are random, `noise` decides.
+    fn observe(&self, configuration: &Configuration, noise: Noise) -> Result<Observation>;
+}
+
+/// The random part of one observation: it depends on the seed and the observation's number alone, so that every method
+/// meets the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Noise {
+    /// The seed of the trial.
+    pub seed: Seed,
+    /// The number of the observation.
+    pub number: u64,
+}
+
+impl Noise {
+    /// Random numbers of this observation.
+    pub fn stream(self) -> Rng {
+        self.seed.stream("observation noise", self.number)
+    }
 }
 
 /// What is seen at a configuration.

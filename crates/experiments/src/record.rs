@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::settings::Figure;
 
 /// Which trial a file is of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -202,20 +201,16 @@ pub(crate) fn read(path: &Path) -> Result<(Option<Trial>, usize)> {
 
 impl Records {
     /// All records of a figure under `dir`; empty if there are none.
-    pub fn read(dir: &Path, figure: Figure) -> Result<Self> {
-        Self::read_folder(&dir.join("records").join(figure.name()))
-    }
-
-    /// All records in a folder; empty if there are none.
-    pub(crate) fn read_folder(folder: &Path) -> Result<Self> {
+    pub fn read(dir: &Path, figure: &str) -> Result<Self> {
+        let folder = dir.join("records").join(figure);
         let mut records = Self::default();
-        let entries = match fs::read_dir(folder) {
+        let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(records),
-            Err(error) => return Err(Error::file(folder)(error)),
+            Err(error) => return Err(Error::file(&folder)(error)),
         };
         for entry in entries {
-            let path = entry.map_err(Error::file(folder))?.path();
+            let path = entry.map_err(Error::file(&folder))?.path();
             if path.extension().is_none_or(|extension| extension != "jsonl") {
                 continue;
             }

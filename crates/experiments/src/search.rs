@@ -1,91 +1,123 @@
-//! A trial of Figures 2, 3 and E.1: a method against an objective, round by round.
-//!
-//! Metrics: the simple regret (D.6), the least of all points so far, initial ones included; the cumulative regret, the sum
-//! over the rounds of the batch's mean regret (Theorem 4); the least of whatever else the objective shows.
+//! One trial: a method asks, a field answers, round by round. The loop of every experiment.
 
 use std::collections::BTreeMap;
 
 use cpu_time::ThreadTime;
-use wimble::goal::Direction;
 use wimble::outcome::Outcome;
-use wimble::seed::Seed;
 use wimble::session::Session;
 use wimble::space::Configuration;
 
-use crate::error::{Error, Result};
-use crate::objective::Objective;
-use crate::record::Round;
-use crate::run::Sink;
-use crate::settings::{Method, Settings, Subject};
+use crate::error::Result;
+use crate::oracle::Oracle;
+use crate::record::{End, Round};
 
-/// Runs a trial.
+/// What a method meets: it answers configurations with values, and keeps the score.
+pub(crate) trait Field {
+    /// The value that the method is told.
+    fn observe(&mut self, configuration: &Configuration) -> Result<f64>;
+
+    /// Evaluations so far, initial points included.
+    fn evaluations(&self) -> usize;
+
+    /// The metrics after a round, by name.
+    fn metrics(&mut self, session: &mut Session) -> Result<BTreeMap<String, f64>>;
+}
+
+/// How long a trial is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    /// Batches.
+    pub rounds: usize,
+    /// Points in each batch.
+    pub batch_size: usize,
+    /// Seconds of processor time that the trial's thread may spend asking. The round in which they are spent is the
+    /// last one.
+    pub time_limit: Option<f64>,
+}
+
+/// Runs the rounds of a trial, each handed to `sink` when it is over. Returns how it ended, and the seconds of each ask.
 pub(crate) fn run(
-    method: &Method,
-    subject: &Subject,
-    settings: &Settings,
-    objective: &dyn Objective,
-    seed: Seed,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
-    let Some(spec) = method.spec(subject)? else {
-        return Err(Error::Unreadable {
-            path: "settings".to_owned(),
-            reason: format!("{} has no spec", method.name),
-        });
-    };
-    let strategy = spec.build(settings.batch_size)?;
-    let mut session = Session::new(objective.space()?, strategy, Direction::Minimise, seed)?;
-    let mut tally =
-        Tally { objective, seed, evaluations: 0, cumulative: 0.0, least: BTreeMap::new() };
-
-    // The same initial points for every method, from a stream of their own.
-    let mut rng = seed.stream("initial points", 0);
-    for _ in 0..settings.initial {
-        let configuration = session.space().decode(&session.space().sample(&mut rng));
-        let told = tally.observe(&configuration)?;
-        session.observe(&configuration, Outcome::from(told))?;
-    }
-    tally.cumulative = 0.0;
-    for round in 1..=settings.rounds_on(subject) {
+    session: &mut Session,
+    field: &mut dyn Field,
+    schedule: &Schedule,
+    sink: &mut dyn FnMut(Round) -> Result<()>,
+) -> Result<(End, Vec<f64>)> {
+    let (mut asks, mut spent) = (Vec::new(), 0.0);
+    for round in 1..=schedule.rounds {
         let before = ThreadTime::now();
-        let trials = session.ask(settings.batch_size)?;
+        let trials = session.ask(schedule.batch_size)?;
         let seconds = before.elapsed().as_secs_f64();
+        spent += seconds;
+        asks.push(seconds);
         for trial in trials {
-            let told = tally.observe(&trial.configuration)?;
+            let told = field.observe(&trial.configuration)?;
             session.tell(trial.id, Outcome::from(told))?;
         }
-        let cumulative = tally.cumulative / settings.batch_size as f64;
-        let mut metrics = BTreeMap::from([("cumulative_regret".to_owned(), cumulative)]);
-        metrics.extend(tally.least.iter().map(|(&name, &value)| (name.to_owned(), value)));
-        if !sink(Round { round, evaluations: tally.evaluations, metrics }, seconds)? {
-            break;
+        let metrics = field.metrics(session)?;
+        sink(Round { round, evaluations: field.evaluations(), metrics })?;
+        if round < schedule.rounds && schedule.time_limit.is_some_and(|limit| spent > limit) {
+            return Ok((End::Aborted, asks));
         }
     }
-    Ok(())
+    Ok((End::Finished, asks))
 }
 
-/// What a trial has seen.
-struct Tally<'o> {
-    objective: &'o dyn Objective,
-    seed: Seed,
-    evaluations: usize,
-    /// Over all points.
-    cumulative: f64,
-    /// The least of each quantity.
-    least: BTreeMap<&'static str, f64>,
+/// An objective as a field.
+///
+/// Metrics: `simple_regret` (D.6), the least of all points so far, initial ones included; `cumulative_regret`, the sum over
+/// the rounds of the batch's mean regret (Theorem 4); `incumbent_regret`, that of the point with the least value told;
+/// `recommended_regret`, that of the point that the method recommends, at checkpoints; the least of whatever else the
+/// objective shows.
+pub(crate) struct Regrets<'c> {
+    oracle: Oracle,
+    batch_size: usize,
+    /// Evaluations after which the method is asked for its recommendation, which takes as long as a proposal.
+    checkpoints: &'c [usize],
+    /// Over all points but the initial ones.
+    sum: f64,
 }
 
-impl Tally<'_> {
-    /// The value told. Its random part depends on its number alone and is the same for every method.
-    fn observe(&mut self, configuration: &Configuration) -> Result<f64> {
-        self.evaluations += 1;
-        let mut rng = self.seed.stream("observation noise", self.evaluations as u64);
-        let seen = self.objective.observe(configuration, &mut rng)?;
-        self.cumulative += seen.regret;
-        for (name, value) in [("simple_regret", seen.regret)].into_iter().chain(seen.others) {
-            let least = self.least.entry(name).or_insert(value);
-            *least = least.min(value);
+impl<'c> Regrets<'c> {
+    /// Tells the session the first `initial` points of the oracle; the rounds come after them.
+    pub fn begin(
+        mut oracle: Oracle,
+        session: &mut Session,
+        initial: usize,
+        batch_size: usize,
+        checkpoints: &'c [usize],
+    ) -> Result<Self> {
+        for point in oracle.initial().take(initial) {
+            let told = oracle.observe(&point)?.told;
+            session.observe(&point, Outcome::from(told))?;
         }
+        Ok(Self { oracle, batch_size, checkpoints, sum: 0.0 })
+    }
+}
+
+impl Field for Regrets<'_> {
+    fn observe(&mut self, configuration: &Configuration) -> Result<f64> {
+        let seen = self.oracle.observe(configuration)?;
+        self.sum += seen.regret;
         Ok(seen.told)
+    }
+
+    fn evaluations(&self) -> usize {
+        self.oracle.evaluations()
+    }
+
+    fn metrics(&mut self, session: &mut Session) -> Result<BTreeMap<String, f64>> {
+        let mut metrics = BTreeMap::from([
+            ("cumulative_regret".to_owned(), self.sum / self.batch_size as f64),
+            ("incumbent_regret".to_owned(), self.oracle.incumbent_regret()),
+        ]);
+        let least = self.oracle.least().iter();
+        metrics.extend(least.map(|(&name, &value)| (name.to_owned(), value)));
+        if self.checkpoints.contains(&self.oracle.evaluations())
+            && let Some(best) = session.recommend()?
+        {
+            let regret = self.oracle.regret(&best.configuration)?;
+            metrics.insert("recommended_regret".to_owned(), regret);
+        }
+        Ok(metrics)
     }
 }

@@ -12,7 +12,6 @@ use wimble::seed::{Seed, below};
 
 use crate::error::{Error, Result};
 use crate::record::{Records, Trial};
-use crate::settings::Figure;
 
 /// The first line of the table.
 pub const HEADER: &str =
@@ -38,7 +37,7 @@ pub struct Row {
 const RESAMPLES: usize = 1000;
 
 /// The rows of a figure.
-pub fn rows(figure: Figure, records: &Records) -> Vec<Row> {
+pub fn rows(figure: &str, records: &Records) -> Vec<Row> {
     let mut groups: BTreeMap<(&str, &str), Vec<&Trial>> = BTreeMap::new();
     for (key, trial) in &records.trials {
         groups.entry((&key.problem, &key.method)).or_default().push(trial);
@@ -58,7 +57,7 @@ pub fn rows(figure: Figure, records: &Records) -> Vec<Row> {
             let (lower95, upper95) = interval(&values);
             values.sort_by(f64::total_cmp);
             rows.push(Row {
-                figure: figure.name().to_owned(),
+                figure: figure.to_owned(),
                 problem: problem.to_owned(),
                 method: method.to_owned(),
                 trials: values.len(),
@@ -97,6 +96,15 @@ pub(crate) fn interval(values: &[f64]) -> (f64, f64) {
         .collect();
     means.sort_by(f64::total_cmp);
     (quantile(&means, 0.025), quantile(&means, 0.975))
+}
+
+/// Three digits.
+pub(crate) fn short(value: f64) -> String {
+    if value == 0.0 || (1e-2..1e4).contains(&value.abs()) {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.2e}")
+    }
 }
 
 /// Writes the table.

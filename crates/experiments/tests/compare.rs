@@ -6,28 +6,36 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wimble_experiments::compare::settings::Suite;
-use wimble_experiments::compare::{Board, Changes, Group, Plan, Settings, report};
+use wimble_experiments::compare::{Board, Changes, Group, Settings, report};
 use wimble_experiments::data::Folder;
-use wimble_experiments::{Done, Error};
+use wimble_experiments::{Done, Error, Experiment as _, Place};
 
 fn words(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn with(changes: &Changes) -> Plan {
-    let settings = Settings::published().unwrap().with(changes).unwrap();
-    Plan { settings, jobs: 1, data: Folder::new("no-such-folder") }
+fn with(changes: &Changes) -> Settings {
+    Settings::published().unwrap().with(changes).unwrap()
 }
 
-fn plan(methods: &[&str], evaluations: usize, jobs: usize) -> Plan {
-    let plan = with(&Changes {
+fn small(methods: &[&str], evaluations: usize) -> Settings {
+    with(&Changes {
         methods: words(methods),
         problems: words(&["branin", "hartmann6+noise-10"]),
         seeds: Some(2),
         evaluations: Some(evaluations),
         batch_size: None,
-    });
-    Plan { jobs, ..plan }
+    })
+}
+
+/// Runs on so many threads, without any data.
+fn attempt(dir: &Path, settings: &Settings, jobs: usize) -> Result<Done, Error> {
+    let place = Place { dir, jobs, data: &Folder::new("no-such-folder") };
+    wimble_experiments::run(settings, &place, &|_| ())
+}
+
+fn run(dir: &Path, settings: &Settings) -> Done {
+    attempt(dir, settings, 1).unwrap()
 }
 
 /// Gives the runs of one tool to another, with regrets so many times as large.
@@ -80,18 +88,17 @@ fn runs_resume_and_are_reported() {
     let dir = dir.path();
     assert!(matches!(report(dir).unwrap_err(), Error::Nothing { .. }));
 
-    let all = plan(&["random", "cma-es"], 60, 1);
-    let done = all.run(dir, &|_| ()).unwrap();
+    let done = run(dir, &small(&["random", "cma-es"], 60));
     assert_eq!(done, Done { computed: 8, ..Done::default() });
     let first = records(dir);
     let other = tempfile::tempdir().unwrap();
-    plan(&["random", "cma-es"], 60, 2).run(other.path(), &|_| ()).unwrap();
+    attempt(other.path(), &small(&["random", "cma-es"], 60), 2).unwrap();
     assert_eq!(records(other.path()), first);
 
     // What has ended is found, also by a shorter plan; a longer one computes it again from the same points.
-    let found = plan(&["random", "cma-es"], 30, 1).run(dir, &|_| ()).unwrap();
+    let found = run(dir, &small(&["random", "cma-es"], 30));
     assert_eq!(found, Done { found: 8, ..Done::default() });
-    let done = plan(&["random"], 70, 1).run(dir, &|_| ()).unwrap();
+    let done = run(dir, &small(&["random"], 70));
     assert_eq!(done, Done { computed: 4, ..Done::default() });
     let (short, long) = (Board::read(other.path(), 10).unwrap(), Board::read(dir, 10).unwrap());
     for evaluations in [20, 40, 60] {
@@ -146,9 +153,9 @@ fn slow_tools_are_ranked_on_the_sample_only() {
         evaluations: Some(60),
         batch_size: None,
     };
-    with(&changes(&["camel+shifted"])).run(dir, &|_| ()).unwrap();
+    run(dir, &with(&changes(&["camel+shifted"])));
     copy(dir, "random", "hebo", 0.5);
-    with(&changes(&["branin"])).run(dir, &|_| ()).unwrap();
+    run(dir, &with(&changes(&["branin"])));
     copy(dir, "random", "pycma", 2.0);
     let page = page(dir);
     let (all, rest) =
@@ -176,7 +183,7 @@ fn slow_tools_are_ranked_on_the_sample_only() {
 fn the_page_says_where_ours_is_far_behind_with_all_figures() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    plan(&["random"], 210, 1).run(dir, &|_| ()).unwrap();
+    run(dir, &small(&["random"], 210));
     copy(dir, "random", "auto", 1.0);
     assert_has(&page(dir), &["after 210 evaluations\n\nNowhere."]);
     copy(dir, "random", "pycma", 0.5);
@@ -201,7 +208,7 @@ fn other_batch_sizes_are_shown_in_brief() {
             evaluations: Some(evaluations),
             batch_size: Some(batch_size),
         };
-        let done = with(&changes).run(dir, &|_| ()).unwrap();
+        let done = run(dir, &with(&changes));
         assert_eq!(done.computed, 2);
     }
     let page = page(dir);
@@ -230,15 +237,15 @@ fn real_problems_are_run_where_their_data_are() {
         evaluations: Some(60),
         batch_size: None,
     };
-    let plan = with(&changes);
+    let settings = with(&changes);
     // Not on the suites of bore++.
-    assert_eq!(plan.runs(), 2);
-    assert!(matches!(plan.run(dir, &|_| ()).unwrap_err(), Error::MissingData { .. }));
+    assert_eq!(settings.trials().unwrap().len(), 2);
+    assert!(matches!(attempt(dir, &settings, 1).unwrap_err(), Error::MissingData { .. }));
     let Some(data) = std::env::var_os("WIMBLE_DATA").map(Folder::new) else {
         eprintln!("skipped: WIMBLE_DATA does not name the folder of the real data");
         return;
     };
-    Plan { data, ..plan }.run(dir, &|_| ()).unwrap();
+    wimble_experiments::run(&settings, &Place { dir, jobs: 1, data: &data }, &|_| ()).unwrap();
     copy(dir, "random", "tpe", 0.5);
     let page = page(dir);
     assert_has(
@@ -260,7 +267,7 @@ fn real_problems_are_run_where_their_data_are() {
 fn a_run_that_was_stopped_keeps_its_last_value() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    plan(&["random"], 60, 1).run(dir, &|_| ()).unwrap();
+    run(dir, &small(&["random"], 60));
     let path = dir.join("records/compare-10/branin__random__0.jsonl");
     let text = fs::read_to_string(&path).unwrap().replace("\"finished\"", "\"aborted\"");
     fs::write(&path, text).unwrap();

@@ -5,7 +5,7 @@
 //! cargo bench --package wimble-study --bench million_trials [-- TRIALS]
 //! ```
 //!
-//! Methods that train on all evidence, such as `bore`, are timed by `wimble compare latency`.
+//! Methods that train on all evidence, such as `bore`, are timed by `wimble-lab compare latency`.
 //!
 //! SQLite in a temporary folder; also PostgreSQL where `WIMBLE_TEST_POSTGRES` names a server. Each is filled once, and the
 //! methods take turns on the same trials, so that a study has a few hundred more under the last. Medians of
@@ -142,7 +142,7 @@ fn fill(place: &Place, name: &str, trials: u64) -> Done<()> {
                 let x = study.settings().space.sample(&mut rng);
                 let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
                 let configuration = study.settings().space.decode(&x);
-                Addition::finished(trial.to_string(), configuration, Outcome::Value(value))
+                Addition::finished(trial.to_string(), configuration, Outcome::from(value))
             })
             .collect();
         next += chunk.len() as u64;
@@ -160,7 +160,7 @@ fn measure(place: &Place, name: &str, method: &str) -> Done<Duration> {
     let first = study.ask("w", &format!("{method} first"), ASKED)?;
     let loaded = start.elapsed();
     for claim in &first {
-        study.tell(claim.token, &Outcome::Value(1.0), "t")?;
+        study.tell(claim.token, &Outcome::from(1.0), "t")?;
     }
     let (mut asks, mut tells, mut keeps) = (vec![], vec![], vec![]);
     let (mut bests, mut counts) = (vec![], vec![]);
@@ -174,7 +174,7 @@ fn measure(place: &Place, name: &str, method: &str) -> Done<Duration> {
         asks.push(start.elapsed());
         for claim in &claims {
             let start = Instant::now();
-            study.tell(claim.token, &Outcome::Value(1.0), "t")?;
+            study.tell(claim.token, &Outcome::from(1.0), "t")?;
             tells.push(start.elapsed());
         }
         let start = Instant::now();

@@ -77,7 +77,7 @@ fn work(address: &str, name: &str, worker: &str) -> Result<(), Box<dyn Error>> {
             Some(Value::Real(value)) => value * value,
             _ => 0.0,
         };
-        study.tell(claim.token, &Outcome::Value(square("x") + square("y")), "t")?;
+        study.tell(claim.token, &Outcome::from(square("x") + square("y")), "t")?;
     }
     Ok(())
 }

@@ -4,11 +4,12 @@
 //! finished from the start, and is evidence like any other.
 
 use serde::{Deserialize, Serialize};
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
-use crate::trial::{Origin, Outcome};
+use crate::trial::Origin;
 
 /// A trial to add.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,14 +20,14 @@ pub struct Addition {
     pub configuration: Configuration,
     /// What came of it, if it was evaluated elsewhere.
     pub outcome: Option<Outcome>,
-    /// What is known beside the outcome; nothing of a trial that has none.
+    /// Its attributes; empty where there is no outcome.
     #[serde(default, skip_serializing_if = "Attributes::is_empty")]
     pub attributes: Attributes,
-    /// Who evaluated it; `imported` unless said.
+    /// Who evaluated it; default: `imported`.
     pub worker: Option<String>,
-    /// When its evaluation began; when it finished, unless said.
+    /// When its evaluation began; default: `finished`.
     pub started: Option<Timestamp>,
-    /// When it finished; now, unless said.
+    /// When it finished; default: now.
     pub finished: Option<Timestamp>,
 }
 

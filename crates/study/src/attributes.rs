@@ -1,4 +1,4 @@
-//! What a trial says beside its value: of `{"value": 0.31, "accuracy": 0.97}`, the accuracy.
+//! What is kept with a trial beside its value: of the result `{"value": 0.31, "accuracy": 0.97}`, the accuracy.
 //!
 //! Attributes are kept with the outcome, shown and exchanged. No method reads them. They have a name and any JSON value,
 //! and together [`LARGEST`] bytes at most: a storage is no place for curves and images.

@@ -1,9 +1,11 @@
-//! How many trials are where. A store keeps the numbers with the study, so that reading them costs the same at any
-//! size.
+//! How many trials are queued, running and finished. A store keeps the numbers with the study, so that reading them costs
+//! the same at any size.
 
 use serde::{Deserialize, Serialize};
 
-use crate::trial::{Outcome, State};
+use wimble::outcome::Outcome;
+
+use crate::trial::State;
 
 /// Trials by stage and outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,11 +16,11 @@ pub struct Counts {
     pub running: u64,
     /// Finished with a value.
     pub valued: u64,
-    /// Finished without: broken.
+    /// Finished as failed.
     pub failed: u64,
-    /// Finished without: not to be evaluated.
+    /// Finished as infeasible: the configuration cannot be evaluated.
     pub infeasible: u64,
-    /// Of all these, those that were evaluated elsewhere.
+    /// How many of all these were evaluated elsewhere and imported.
     pub imported: u64,
 }
 
@@ -49,7 +51,7 @@ impl Counts {
             State::Queued(_) => &mut self.queued,
             State::Running(_) => &mut self.running,
             State::Finished(finish) => match finish.outcome {
-                Outcome::Value(_) => &mut self.valued,
+                Outcome::Measured(_) => &mut self.valued,
                 Outcome::Failed(_) => &mut self.failed,
                 Outcome::Infeasible => &mut self.infeasible,
             },

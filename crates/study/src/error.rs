@@ -7,7 +7,7 @@ use crate::trial::Token;
 /// A result with the crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong, with the facts needed to mend it.
+/// What can go wrong, with the facts needed to fix it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -24,9 +24,9 @@ pub enum Error {
         /// Why.
         source: wimble::Error,
     },
-    /// The method could not say which trial to keep.
+    /// The method could not recommend a trial.
     #[error(
-        "study `{study}`: the method could not say which trial to keep: {source}; the best value is known all the same"
+        "study `{study}`: the method could not recommend a trial: {source}; `best` still has the best value"
     )]
     Recommendation {
         /// The study.
@@ -98,20 +98,18 @@ pub enum Error {
         /// Each setting that differs, with both values.
         differences: String,
     },
-    /// A study was created by a version that this one does not continue.
+    /// A study is stored in a later form than this version can read.
     #[error(
-        "study `{study}` was created by {what} {found}, this is {supported}; \
-         open it with that version, or start a new study"
+        "study `{study}` is stored in format {found}, this program reads formats up to {known}; \
+         use a later version of wimble"
     )]
-    Version {
+    LaterFormat {
         /// The study.
         study: String,
-        /// Which version differs.
-        what: &'static str,
-        /// The version that created it.
-        found: String,
-        /// The version running.
-        supported: String,
+        /// Its format.
+        found: u32,
+        /// The last format known.
+        known: u32,
     },
     /// A file was written by a later version.
     #[error(
@@ -203,7 +201,7 @@ pub enum Error {
         waited: Duration,
     },
     /// The back end failed. Whether the call was done is unknown: it may be made again with the same keys.
-    #[error("{place}: {doing} failed: {source}; once it is mended, try again")]
+    #[error("{place}: {doing} failed: {source}; fix this, then retry")]
     Backend {
         /// The file or database.
         place: String,
@@ -211,6 +209,12 @@ pub enum Error {
         doing: &'static str,
         /// The error of the back end.
         source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Trials cannot be read from a file, or written to it.
+    #[error("{reason}")]
+    Exchange {
+        /// Where in the file, and why.
+        reason: String,
     },
     /// What is stored cannot be read back.
     #[error("study `{study}`: the stored {what} cannot be read: {reason}; restore it from a copy")]
@@ -228,6 +232,11 @@ impl Error {
     /// Whether the store answered and said no, so that asking the same again gives the same answer.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Busy { .. } | Self::Backend { .. } | Self::Corrupt { .. })
+    }
+
+    /// What went wrong with a file, each cause after what it caused.
+    pub(crate) fn exchange(error: &anyhow::Error) -> Self {
+        Self::Exchange { reason: format!("{error:#}") }
     }
 
     pub(crate) fn corrupt(

@@ -9,18 +9,17 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use wimble::forecast::Forecast;
+use wimble::forecast::Forecasts;
 use wimble::history::History;
 use wimble::ledger::{Best, Ledger};
-use wimble::outcome::Outcome as Told;
 use wimble::points::Points;
 use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
 use crate::error::{Error, Result};
-use crate::settings::Settings;
-use crate::store::{Proposal, Store};
-use crate::trial::{Change, Outcome, State};
+use crate::settings::{ENGINE, Settings};
+use crate::store::{Proposal, Reader};
+use crate::trial::{Change, State};
 
 /// How many changes are read at a time.
 const PAGE: usize = 1_000;
@@ -47,17 +46,17 @@ pub struct Follower {
 impl Follower {
     /// At the beginning of a study.
     pub fn new(settings: &Settings) -> Self {
-        let Settings { name, space, direction, seed, .. } = settings;
+        let Settings { name, space, goal, seed, .. } = settings;
         Self {
             study: name.clone(),
             sequence: 0,
-            ledger: Ledger::new(space.clone(), (*direction).into(), *seed),
+            ledger: Ledger::new(space.clone(), goal.clone(), *seed),
             running: BTreeSet::new(),
         }
     }
 
     /// Reads what changed since it last looked.
-    pub fn catch_up(&mut self, store: &dyn Store) -> Result<()> {
+    pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
         loop {
             let changes = store.changes_since(&self.study, self.sequence, PAGE)?;
             for change in &changes {
@@ -90,7 +89,7 @@ impl Follower {
                 self.running.insert(trial.id);
             }
             State::Finished(finish) => {
-                self.ledger.tell(trial.id, &told(&finish.outcome)).map_err(corrupt)?;
+                self.ledger.tell(trial.id, &finish.outcome).map_err(corrupt)?;
                 self.running.remove(&trial.id);
             }
         }
@@ -115,7 +114,8 @@ impl Follower {
         let failed = |source| Error::Proposal { study: self.study.clone(), count, source };
         let points = points.map_err(failed)?;
         let configurations = points.rows().map(|x| self.ledger.space().decode(x)).collect();
-        Ok(Proposal { known: self.ledger.issued(), configurations, exhausted })
+        let (known, engine) = (self.ledger.issued(), ENGINE.to_owned());
+        Ok(Proposal { known, configurations, exhausted, engine })
     }
 
     /// The finished trial to keep: that of the best value, unless the strategy has a model of the noise and knows better.
@@ -132,7 +132,7 @@ impl Follower {
         &mut self,
         strategy: &dyn Strategy,
         configurations: &[Configuration],
-    ) -> Result<Option<Vec<Forecast>>> {
+    ) -> Result<Forecasts> {
         self.ledger.predict(strategy, configurations).map_err(|source| Error::Prediction {
             study: self.study.clone(),
             source: source.into(),
@@ -167,14 +167,5 @@ impl Follower {
             running,
             finished: self.ledger.told().len() as u64,
         }
-    }
-}
-
-/// An outcome of the store as one of the engine.
-fn told(outcome: &Outcome) -> Told {
-    match outcome {
-        Outcome::Value(value) => (*value).into(),
-        Outcome::Failed(_) => Told::failed(),
-        Outcome::Infeasible => Told::Infeasible,
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 //! use std::sync::Arc;
 //! use wimble::prelude::*;
-//! use wimble_study::{Memory, Outcome, Settings, Study, SystemClock};
+//! use wimble_study::{Memory, Settings, Study, SystemClock};
 //!
 //! let space = SearchSpace::new([Dimension::real("x", -2.0, 2.0)])?;
 //! let store = Arc::new(Memory::new(SystemClock));
@@ -18,7 +18,7 @@
 //!     let claims = study.ask("worker-1", &format!("ask-{key}"), 1)?;
 //!     let Some(claim) = claims.first() else { break };
 //!     let Some(Value::Real(x)) = claim.configuration.get("x") else { unreachable!() };
-//!     study.tell(claim.token, &Outcome::Value(x * x), "told")?;
+//!     study.tell(claim.token, &(x * x).into(), "told")?;
 //! }
 //! assert!(study.best()?.is_some_and(|best| best.value < 1.0));
 //! # Ok::<(), wimble_study::Error>(())
@@ -30,6 +30,8 @@ pub mod clock;
 pub mod counts;
 pub mod diagnosis;
 pub mod error;
+pub mod exchange;
+mod fingerprint;
 pub mod follower;
 pub mod runner;
 pub mod settings;
@@ -37,6 +39,7 @@ pub mod store;
 pub mod study;
 pub mod study_file;
 pub mod trial;
+mod utc;
 
 pub use addition::Addition;
 pub use attributes::Attributes;
@@ -45,13 +48,15 @@ pub use counts::Counts;
 pub use diagnosis::{Condition, Diagnosis, Holding, StudyHealth};
 pub use error::{Error, Result};
 pub use follower::{Follower, Progress};
-pub use settings::Settings;
+pub use settings::{EngineSpan, Record, Settings};
 pub use store::address::{Address, open};
 pub use store::memory::Memory;
 pub use store::postgres::Postgres;
 pub use store::sqlite::Sqlite;
-pub use store::{Filter, Refused, Stage, Store};
+pub use store::{Filter, Reader, Refused, Stage, Store};
 pub use study::Study;
 pub use study_file::StudyFile;
-pub use trial::{Change, Claim, Failure, Origin, Outcome, State, Token, Trial};
+pub use trial::{Change, Claim, Origin, State, Token, Trial};
+pub use wimble::goal::Goal;
 pub use wimble::ledger::Best;
+pub use wimble::outcome::{Failure, Measured, Measurement, Outcome};

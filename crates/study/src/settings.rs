@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use wimble::goal::Direction;
+use wimble::goal::{Bound, Constraint, Fidelity, Goal, Objective};
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
 
 use crate::error::{Error, Result};
 
-/// The version of what is stored about a study. Another one is refused.
+/// The version of the form in which studies are stored. A later one is refused.
 pub const FORMAT: u32 = 1;
 
 /// The version of the engine, which shares its number with this crate.
@@ -29,30 +29,31 @@ pub struct Settings {
     pub name: String,
     /// Where to search.
     pub space: SearchSpace,
-    /// Whether low or high values are good.
-    pub direction: Direction,
+    /// What the study is for.
+    pub goal: Goal,
     /// The method.
     pub method: Spec,
     /// How many points are proposed together. What the asking worker does not take waits in the queue.
     pub batch_size: usize,
-    /// The seed.
+    /// The seed. The same seed and the same results give the same suggestions.
     pub seed: Seed,
-    /// How many trials there will be.
+    /// How many trials are evaluated, imported ones not counted.
     pub budget: u64,
-    /// How often a trial whose worker was lost goes back to the queue before it counts as failed.
+    /// How many times a trial may lose its worker before it counts as failed.
     pub retries: u32,
-    /// How long a claim lasts without a heartbeat.
+    /// How long a worker keeps a trial without a heartbeat. Short leases find lost workers sooner; long ones survive longer
+    /// outages.
     pub lease: Duration,
 }
 
 impl Settings {
-    /// A study that minimises one point at a time, of 100 trials, each tried again 3 times if its worker is
-    /// not heard of for a minute.
+    /// A study that minimises, proposes one point at a time and has 100 trials. A trial whose worker sends no heartbeat for a
+    /// minute goes back to the queue, up to 3 times.
     pub fn new(name: impl Into<String>, space: SearchSpace, method: Spec) -> Self {
         Self {
             name: name.into(),
             space,
-            direction: Direction::Minimise,
+            goal: Goal::default(),
             method,
             batch_size: 1,
             seed: Seed(0),
@@ -62,10 +63,10 @@ impl Settings {
         }
     }
 
-    /// With another direction.
+    /// With another goal; a direction is one of a single value.
     #[must_use]
-    pub fn direction(mut self, direction: Direction) -> Self {
-        self.direction = direction;
+    pub fn goal(mut self, goal: impl Into<Goal>) -> Self {
+        self.goal = goal.into();
         self
     }
 
@@ -126,6 +127,10 @@ impl Settings {
             );
             return refuse("budget", &self.budget, allowed);
         }
+        if !self.goal.is_single() {
+            let allowed = "one objective for now, without constraints and fidelity".to_owned();
+            return refuse("goal", &self.goal, allowed);
+        }
         // A whole number of milliseconds, so that what is stored is what was set.
         let milliseconds = self.lease.as_millis();
         if Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)) != self.lease
@@ -137,11 +142,6 @@ impl Settings {
         Ok(())
     }
 
-    /// A value as one to be minimised. Not −0 for 0.
-    pub(crate) fn minimised(&self, value: f64) -> f64 {
-        minimised(self.direction, value)
-    }
-
     /// Refuses to open the study `stored` as this one, and says what differs.
     pub fn check_same(&self, stored: &Self) -> Result<()> {
         let mut differences = Vec::new();
@@ -150,12 +150,8 @@ impl Settings {
                 differences.push(format!("its {field} is {stored}, not {given}"));
             }
         };
-        let direction = |settings: &Self| match settings.direction {
-            Direction::Minimise => "minimise".to_owned(),
-            Direction::Maximise => "maximise".to_owned(),
-        };
         compare("space", space_text(&stored.space), space_text(&self.space));
-        compare("direction", direction(stored), direction(self));
+        compare("goal", goal_text(&stored.goal), goal_text(&self.goal));
         // The same method may be written with or without its defaults.
         if stored.method != self.method {
             compare("method", stored.method.to_string(), self.method.to_string());
@@ -173,6 +169,11 @@ impl Settings {
 }
 
 /// A study as a store holds it.
+///
+/// # Design
+/// A study outlives the version that created it. Suggestions may differ from one version of the engine to the next, so the
+/// store notes which one proposed which trials; a study is continued by whatever version opens it. Only what this version
+/// cannot read is refused: a later form of the stored record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Its settings.
@@ -181,47 +182,43 @@ pub struct Record {
     pub format: u32,
     /// The version of the engine that it was created with.
     pub engine: String,
+    /// The engines that proposed its trials, in the order of their first trials. Empty before the first proposal, and in
+    /// the record of a study that is to be created.
+    pub engines: Vec<EngineSpan>,
+}
+
+/// An engine, and the trial from which on it proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineSpan {
+    /// The version of the engine.
+    pub version: String,
+    /// The first trial that it proposed; the last is the one before the next engine's first.
+    pub first_trial: u64,
 }
 
 impl Record {
     /// The record of a new study.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, format: FORMAT, engine: ENGINE.to_owned() }
+        Self { settings, format: FORMAT, engine: ENGINE.to_owned(), engines: Vec::new() }
     }
 
-    /// Refuses a study that [`check_version`] refuses.
-    pub fn check_version(&self) -> Result<()> {
-        check_version(&self.settings.name, self.format, &self.engine)
+    /// The version of the engine at work when a trial was proposed.
+    pub fn engine_of(&self, trial: u64) -> &str {
+        let spans = self.engines.iter().rev();
+        spans
+            .filter(|span| span.first_trial <= trial)
+            .map(|span| span.version.as_str())
+            .next()
+            .unwrap_or(&self.engine)
     }
 }
 
-/// Refuses a study of another format, or of an engine whose suggestions may differ from this one's.
-pub fn check_version(study: &str, format: u32, engine: &str) -> Result<()> {
-    let refuse = |what, found: String, supported: String| {
-        Err(Error::Version { study: study.to_owned(), what, found, supported })
-    };
-    if format != FORMAT {
-        return refuse("format", format.to_string(), FORMAT.to_string());
-    }
-    if series(engine) != series(ENGINE) {
-        return refuse("engine", engine.to_owned(), ENGINE.to_owned());
+/// Refuses a study that was stored in a later form than this version knows.
+pub(crate) fn check_format(study: &str, format: u32) -> Result<()> {
+    if format > FORMAT {
+        return Err(Error::LaterFormat { study: study.to_owned(), found: format, known: FORMAT });
     }
     Ok(())
-}
-
-/// The part of a version within which suggestions do not change: `1` of `1.4.2`, `0.3` of `0.3.1`.
-fn series(version: &str) -> &str {
-    let parts = if version.starts_with("0.") { 2 } else { 1 };
-    let end = version.match_indices('.').nth(parts - 1).map_or(version.len(), |(at, _)| at);
-    &version[..end]
-}
-
-/// A value as one to be minimised. Not −0 for 0.
-pub(crate) fn minimised(direction: Direction, value: f64) -> f64 {
-    match direction {
-        Direction::Minimise => value,
-        Direction::Maximise => 0.0 - value,
-    }
 }
 
 /// Refuses names, worker keys and client keys that are empty, or too long to be meant.
@@ -236,6 +233,24 @@ pub(crate) fn check_name(study: &str, field: &'static str, name: &str) -> Result
         return Err(Error::Invalid { study: study.to_owned(), field, value, allowed });
     }
     Ok(())
+}
+
+/// A goal in words, for messages and for telling two apart.
+fn goal_text(goal: &Goal) -> String {
+    let objective =
+        |objective: &Objective| format!("to {} {}", objective.direction, objective.name);
+    let limit = |limit: &Constraint| match limit.bound {
+        Bound::AtMost(bound) => format!("{} <= {bound}", limit.name),
+        Bound::AtLeast(bound) => format!("{} >= {bound}", limit.name),
+    };
+    let parts: Vec<String> = goal
+        .objectives()
+        .iter()
+        .map(objective)
+        .chain(goal.constraints().iter().map(limit))
+        .chain(goal.partial().map(|Fidelity { name, low, high }| format!("{name} {low} to {high}")))
+        .collect();
+    parts.join(", ")
 }
 
 /// A space in words, for messages and for telling two apart.
@@ -254,19 +269,21 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_continues_a_study_and_a_new_series_does_not() {
-        assert_eq!(series("0.1.0"), series("0.1.9"));
-        assert_ne!(series("0.1.0"), series("0.2.0"));
-        assert_eq!(series("1.1.0"), series("1.2.0"));
-        assert_ne!(series("1.1.0"), series("2.1.0"));
-        let mut record = Record::new(settings());
-        record.check_version().unwrap();
-        record.engine = "99.0.0".into();
-        let error = record.check_version().unwrap_err().to_string();
-        assert!(error.contains("`s` was created by engine 99.0.0"), "{error}");
-        record = Record { format: 7, ..Record::new(settings()) };
-        let error = record.check_version().unwrap_err().to_string();
-        assert!(error.contains("format 7"), "{error}");
+    fn a_trial_is_ascribed_to_the_engine_that_proposed_it() {
+        let span = |version: &str, first_trial| EngineSpan { version: version.into(), first_trial };
+        let mut record = Record { engine: "0.1.0".into(), ..Record::new(settings()) };
+        assert_eq!(record.engine_of(3), "0.1.0");
+        record.engines = vec![span("0.1.0", 0), span("0.2.0", 4), span("0.3.1", 6)];
+        let engines: Vec<&str> = (2..8).map(|trial| record.engine_of(trial)).collect();
+        assert_eq!(engines, ["0.1.0", "0.1.0", "0.2.0", "0.2.0", "0.3.1", "0.3.1"]);
+    }
+
+    #[test]
+    fn only_a_later_format_is_refused() {
+        check_format("s", FORMAT).unwrap();
+        check_format("s", FORMAT - 1).unwrap();
+        let error = check_format("s", FORMAT + 1).unwrap_err().to_string();
+        assert!(error.contains("study `s` is stored in format 2"), "{error}");
     }
 
     #[test]

@@ -9,8 +9,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use wimble::forecast::Forecast;
+use wimble::forecast::Forecasts;
 use wimble::ledger::Best;
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 use wimble::strategy::Strategy;
 
@@ -20,15 +21,31 @@ use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::settings::{Record, Settings};
-use crate::store::{Ask, Filter, Refused, Reply, Store};
-use crate::trial::{Claim, Outcome, Token, Trial};
+use crate::store::{Ask, Filter, Refused, Reply, Store, Tell};
+use crate::trial::{Claim, Token, Trial};
 
 /// An open study.
 pub struct Study {
     store: Arc<dyn Store>,
     settings: Settings,
-    strategy: Box<dyn Strategy>,
-    follower: Mutex<Follower>,
+    model: Mutex<Model>,
+}
+
+/// What is needed to propose and to recommend. Those who only tell or look never build the method.
+struct Model {
+    follower: Follower,
+    strategy: Option<Box<dyn Strategy>>,
+}
+
+impl Model {
+    /// The follower, and the method, which is built when it is first needed.
+    fn parts(&mut self, settings: &Settings) -> Result<(&mut Follower, &dyn Strategy)> {
+        let strategy = match self.strategy.take() {
+            Some(strategy) => strategy,
+            None => strategy(settings)?,
+        };
+        Ok((&mut self.follower, &**self.strategy.insert(strategy)))
+    }
 }
 
 impl Study {
@@ -39,22 +56,20 @@ impl Study {
         // The method is built before anything is kept: what cannot be run is not created.
         let strategy = strategy(&settings)?;
         let stored = store.create(&Record::new(settings.clone()))?;
-        stored.check_version()?;
         settings.check_same(&stored.settings)?;
-        Ok(Self::new(store, settings, strategy))
+        Ok(Self::new(store, settings, Some(strategy)))
     }
 
-    /// The study of this name, with the settings that it was created with.
+    /// The study of this name, with the settings that it was created with. The method is built when it first proposes or
+    /// recommends.
     pub fn open(store: Arc<dyn Store>, name: &str) -> Result<Self> {
-        let record = store.study(name)?;
-        record.check_version()?;
-        let strategy = strategy(&record.settings)?;
-        Ok(Self::new(store, record.settings, strategy))
+        let settings = store.study(name)?.settings;
+        Ok(Self::new(store, settings, None))
     }
 
-    fn new(store: Arc<dyn Store>, settings: Settings, strategy: Box<dyn Strategy>) -> Self {
-        let follower = Mutex::new(Follower::new(&settings));
-        Self { store, settings, strategy, follower }
+    fn new(store: Arc<dyn Store>, settings: Settings, strategy: Option<Box<dyn Strategy>>) -> Self {
+        let follower = Follower::new(&settings);
+        Self { store, settings, model: Mutex::new(Model { follower, strategy }) }
     }
 
     /// Up to `wanted` trials for a worker to hold: first those that it runs already, then queued ones, then new
@@ -70,7 +85,8 @@ impl Study {
             return Ok(claims);
         }
         // Another thread may have filled the queue while this one waited for the model: look again first.
-        let mut follower = self.follower()?;
+        let mut model = self.model()?;
+        let (follower, strategy) = model.parts(&self.settings)?;
         let mut proposal = None;
         loop {
             match self.store.ask(name, &ask, proposal.as_ref())? {
@@ -87,7 +103,7 @@ impl Study {
                         return Err(replaced());
                     }
                     let count = count.max(self.settings.batch_size.min(room));
-                    proposal = Some(follower.propose(&*self.strategy, count)?);
+                    proposal = Some(follower.propose(strategy, count)?);
                 }
             }
         }
@@ -106,26 +122,27 @@ impl Study {
     pub fn add(&self, additions: &[Addition]) -> Result<Vec<u64>> {
         for addition in additions {
             self.settings.space.encode(&addition.configuration)?;
+            self.check_outcome(0, addition.outcome.as_ref())?;
         }
         self.store.add(&self.settings.name, additions)
     }
 
-    /// Says that the holder of a token is alive: its lease begins anew. Call it a few times a lease.
+    /// Renews the lease of a token (heartbeat). Call it a few times within the length of a lease.
     pub fn heartbeat(&self, token: Token) -> Result<()> {
         self.store.heartbeat(&self.settings.name, token)
     }
 
-    /// The same for many tokens at once; gives those that were not honoured, and why.
+    /// Renews the leases of many tokens at once; gives those that were refused, and why.
     pub fn heartbeats(&self, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.store.heartbeats(&self.settings.name, tokens)
     }
 
-    /// What came of a trial. Once this returns it is kept; telling again with the same `client_key` is harmless.
+    /// Finishes a trial. Once this returns, the outcome is stored. Telling again with the same `client_key` is harmless.
     pub fn tell(&self, token: Token, outcome: &Outcome, client_key: &str) -> Result<()> {
-        self.store.tell(&self.settings.name, token, outcome, client_key)
+        self.tell_with(token, outcome, &Attributes::default(), client_key)
     }
 
-    /// The same with what the trial says beside its outcome.
+    /// Finishes a trial with attributes.
     pub fn tell_with(
         &self,
         token: Token,
@@ -133,7 +150,9 @@ impl Study {
         attributes: &Attributes,
         client_key: &str,
     ) -> Result<()> {
-        self.store.tell_with(&self.settings.name, token, outcome, attributes, client_key)
+        self.check_outcome(token.trial, Some(outcome))?;
+        let tell = Tell { token, outcome, attributes, key: client_key };
+        self.store.tell_with(&self.settings.name, &tell)
     }
 
     /// Gives a trial back to the queue, for a worker that is interrupted.
@@ -141,7 +160,7 @@ impl Study {
         self.store.release(&self.settings.name, token)
     }
 
-    /// Ends the leases that are due; says how many. Asking and telling do so too.
+    /// Ends the leases that have expired; says how many. Asking and telling do so too.
     pub fn expire_leases(&self) -> Result<usize> {
         self.store.expire_leases(&self.settings.name)
     }
@@ -164,19 +183,25 @@ impl Study {
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn recommend(&self) -> Result<Option<Best>> {
-        let mut follower = self.follower()?;
+        let mut model = self.model()?;
+        let (follower, strategy) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
-        follower.recommend(&*self.strategy)
+        let recommended = follower.recommend(strategy)?;
+        drop(model);
+        // The configuration as it was told: encoding and decoding one from elsewhere may change its last digits.
+        let trial = recommended.map(|best| self.trial(best.trial)).transpose()?;
+        Ok(trial.and_then(Trial::into_best))
     }
 
     /// What the method expects of each configuration; `None` for a method without a model, and while there is nothing to
     /// learn from.
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
-    pub fn predict(&self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
-        let mut follower = self.follower()?;
+    pub fn predict(&self, configurations: &[Configuration]) -> Result<Forecasts> {
+        let mut model = self.model()?;
+        let (follower, strategy) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
-        follower.predict(&*self.strategy, configurations)
+        follower.predict(strategy, configurations)
     }
 
     /// The best trials, best first, `count` at most.
@@ -184,12 +209,12 @@ impl Study {
         self.store.best(&self.settings.name, count)
     }
 
-    /// How many trials are where.
+    /// How many trials are queued, running and finished.
     pub fn counts(&self) -> Result<Counts> {
         self.store.counts(&self.settings.name)
     }
 
-    /// How far the study is.
+    /// How many trials wait, run and are finished.
     pub fn progress(&self) -> Result<Progress> {
         let counts = self.counts()?;
         let (queued, running, finished) = (counts.queued, counts.running, counts.finished());
@@ -216,8 +241,20 @@ impl Study {
         &self.store
     }
 
-    fn follower(&self) -> Result<MutexGuard<'_, Follower>> {
-        self.follower.lock().map_err(|_| Error::Backend {
+    /// Refuses a measurement that is not one of the goal.
+    fn check_outcome(&self, trial: u64, outcome: Option<&Outcome>) -> Result<()> {
+        match outcome.and_then(Outcome::measurement) {
+            Some(measurement) => match self.settings.goal.check(trial, measurement) {
+                // Values that are not finite have an error of their own.
+                Ok(()) | Err(wimble::Error::NonFinite { .. }) => Ok(()),
+                Err(error) => Err(error.into()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    fn model(&self) -> Result<MutexGuard<'_, Model>> {
+        self.model.lock().map_err(|_| Error::Backend {
             place: format!("study `{}`", self.settings.name),
             doing: "taking the lock of its model",
             source: "a thread that held it panicked; open the study anew".into(),
@@ -227,6 +264,6 @@ impl Study {
 
 fn strategy(settings: &Settings) -> Result<Box<dyn Strategy>> {
     let strategy = settings.method.build(settings.batch_size)?;
-    strategy.check(&settings.space, &settings.direction.into())?;
+    strategy.check(&settings.space, &settings.goal)?;
     Ok(strategy)
 }

@@ -10,58 +10,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wimble::ledger::Best;
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
-
-/// What came of a trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Outcome {
-    /// The objective's value.
-    Value(f64),
-    /// The trial broke, and how: no value.
-    Failed(Failure),
-    /// The configuration cannot be evaluated: no value, and none to be had by trying again.
-    Infeasible,
-}
-
-impl Outcome {
-    /// The value, if there is one.
-    pub fn value(&self) -> Option<f64> {
-        match self {
-            Self::Value(value) => Some(*value),
-            Self::Failed(_) | Self::Infeasible => None,
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(value) => write!(f, "{value}"),
-            Self::Failed(failure) => write!(f, "failed ({})", failure.reason),
-            Self::Infeasible => f.write_str("infeasible"),
-        }
-    }
-}
-
-/// How a trial broke. A text alone is a reason: `Outcome::Failed("it diverged".into())`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// Why, in a line.
-    pub reason: String,
-    /// The end of what it printed. A store keeps the last 16 KiB.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub output: String,
-}
-
-impl<T: Into<String>> From<T> for Failure {
-    fn from(reason: T) -> Self {
-        Self { reason: reason.into(), output: String::new() }
-    }
-}
 
 /// Where a trial comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +26,19 @@ pub enum Origin {
     Enqueued,
     /// It was evaluated elsewhere.
     Imported,
+}
+
+impl Origin {
+    pub(crate) const ALL: [Self; 3] = [Self::Enqueued, Self::Imported, Self::Proposed];
+
+    /// As it is stored. In alphabetical order, what users added comes first: the queue relies on it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Enqueued => "enqueued",
+            Self::Imported => "imported",
+            Self::Proposed => "proposed",
+        }
+    }
 }
 
 /// The right to tell one trial: a trial and a fencing number, which grows with every claim of the study.
@@ -127,6 +93,18 @@ pub enum Ended {
     Released,
 }
 
+impl Ended {
+    pub(crate) const ALL: [Self; 2] = [Self::RanOut, Self::Released];
+
+    /// As it is stored.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::RanOut => "ran-out",
+            Self::Released => "released",
+        }
+    }
+}
+
 /// A worker's hold on a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
@@ -136,7 +114,7 @@ pub struct Lease {
     pub fence: u64,
     /// When it was claimed.
     pub since: Timestamp,
-    /// When it ends unless a heartbeat comes.
+    /// When it expires, unless a heartbeat comes first.
     pub due: Timestamp,
 }
 

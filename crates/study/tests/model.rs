@@ -317,7 +317,8 @@ fn ask_store(store: &dyn Store, ask: &Ask<'_>, issued: usize, spare: usize) -> R
     let mut reply = store.ask("s", ask, None)?;
     if let Reply::Propose { count, .. } = reply {
         let configurations = (issued..issued + count + spare).map(point).collect();
-        let proposal = Proposal { known: issued as u64, configurations, exhausted: false };
+        let engine = "0.1.0".to_owned();
+        let proposal = Proposal { known: issued as u64, configurations, exhausted: false, engine };
         reply = store.ask("s", ask, Some(&proposal))?;
     }
     let Reply::Claims(claims) = reply else { panic!("the proposal saw all trials: {reply:?}") };
@@ -346,10 +347,10 @@ fn plain(state: &State) -> Plain {
         State::Finished(finish) if finish.lease.fence == 0 => {
             Plain::Imported { value: finish.outcome.value().unwrap() as i32 }
         }
-        State::Finished(finish) => match (&finish.outcome, &finish.key) {
-            (Outcome::Value(value), Some(key)) => Plain::Told {
+        State::Finished(finish) => match (finish.outcome.value(), &finish.key) {
+            (Some(value), Some(key)) => Plain::Told {
                 fence: finish.lease.fence,
-                value: *value as i32,
+                value: value as i32,
                 key: key[1..].parse().unwrap(),
             },
             _ => Plain::LostForGood,
@@ -419,7 +420,7 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
                 let addition = match value {
                     None => Addition::queued(format!("a{key}"), point(500 + key)),
                     Some(value) => {
-                        let outcome = Outcome::Value(f64::from(*value));
+                        let outcome = Outcome::from(f64::from(*value));
                         Addition::finished(format!("a{key}"), point(500 + key), outcome)
                     }
                 };
@@ -436,7 +437,7 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
             }
             Call::Tell { token, value, key } => {
                 let Some(token) = pick(token) else { continue };
-                let outcome = Outcome::Value(f64::from(*value));
+                let outcome = Outcome::from(f64::from(*value));
                 let got = store.tell("s", token, &outcome, &format!("t{key}"));
                 (model.tell(token, *value, *key), got.map(|()| Said::Done))
             }

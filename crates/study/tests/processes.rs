@@ -48,7 +48,7 @@ fn worker() {
         let Some(claim) = claims.first() else { break };
         // A value that no other tell has.
         let value = run.parse::<f64>().unwrap() * 1e6 + f64::from(i);
-        match study.tell(claim.token, &Outcome::Value(value), &run) {
+        match study.tell(claim.token, &Outcome::from(value), &run) {
             Ok(()) => {
                 let line = format!("ack {} {value}\n", claim.trial);
                 std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -154,7 +154,7 @@ fn check(study: &Study, acks: &[(u64, f64)]) {
     let acked: BTreeMap<u64, f64> = acks.iter().copied().collect();
     assert_eq!(acked.len(), acks.len(), "no trial is acknowledged twice");
     for (&trial, &value) in &acked {
-        assert_eq!(trials[trial as usize].outcome(), Some(&Outcome::Value(value)));
+        assert_eq!(trials[trial as usize].outcome(), Some(&Outcome::from(value)));
     }
     let finished = trials.iter().filter(|trial| trial.outcome().is_some()).count();
     let counts = study.counts().unwrap();
@@ -195,7 +195,7 @@ fn threads_share(address: &str) {
                     let claims = study.ask(&name, &format!("{name}-{i}"), 2).unwrap();
                     for claim in &claims {
                         let value = f64::from(thread * 1_000_000 + i) + claim.trial as f64 / 1024.0;
-                        study.tell(claim.token, &Outcome::Value(value), "t").unwrap();
+                        study.tell(claim.token, &Outcome::from(value), "t").unwrap();
                         acks.push((claim.trial, value));
                     }
                     if claims.is_empty() {

@@ -29,6 +29,7 @@ fn runner(file: &StudyFile, worker: &str) -> Runner {
     Runner {
         evaluator: Evaluator {
             study: file.name.clone(),
+            goal: file.goal.clone(),
             evaluation: file.evaluation.clone().unwrap(),
             home: ".".into(),
         },
@@ -146,7 +147,7 @@ fn a_command_whose_lease_is_lost_is_ended_and_its_result_dropped() {
             std::thread::sleep(Duration::from_millis(700));
             let trial = &thief.trials(&Filter::default()).unwrap()[0];
             let token = wimble_study::Token { trial: 0, fence: trial.lease().unwrap().fence };
-            thief.tell(token, &Outcome::Value(7.0), "thief").unwrap();
+            thief.tell(token, &Outcome::from(7.0), "thief").unwrap();
             // The heart must notice; this ends a run in which it does not.
             let told = Instant::now();
             while !over.load(Ordering::SeqCst) && told.elapsed() < Duration::from_secs(20) {
@@ -167,7 +168,7 @@ fn a_command_whose_lease_is_lost_is_ended_and_its_result_dropped() {
         assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
         assert_eq!(dropped.lock().unwrap().len(), 1);
     });
-    assert_eq!(values(&study), [Some(Outcome::Value(7.0))]);
+    assert_eq!(values(&study), [Some(Outcome::from(7.0))]);
 }
 
 #[test]

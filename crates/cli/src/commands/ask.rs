@@ -13,13 +13,14 @@ use crate::storage::Which;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// How many trials
+    /// Number of trials
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
-    /// The worker that will run them; one that asks again gets those that it runs first [default: a new one]
+    /// The key of the worker that will evaluate them. A worker that asks again gets its unfinished trials first
+    /// [default: a new key]
     #[arg(long, value_name = "KEY")]
     worker: Option<String>,
-    /// Asking again with the same key gives the same trials [default: a new one]
+    /// The key of this request: asking again with the same key gives the same trials [default: a new key]
     #[arg(long)]
     key: Option<String>,
 }

@@ -1,20 +1,20 @@
 //! `wimble best`: the best configurations, and the one to keep.
 //!
-//! Trials are listed by the values that they were told. Where values are noisy the best of many is the luckiest, and the
-//! method may recommend another: a line below says which. Finding out reads the history, so that a study of more than
-//! [`SMALL`] trials is asked only on request, by `--recommended`.
+//! Trials are listed by their values. Where values are noisy the best of many may be luck, and the method may recommend
+//! another trial: a line below says which. To find it the method reads the whole history. In a study of more than
+//! [`SMALL`] trials it does so only with `--recommended`.
 
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use wimble_study::exchange::Row;
 use wimble_study::{Best, Study, Trial};
 
-use crate::row::Row;
 use crate::storage::{Which, quoted};
 use crate::{best_trial, table};
 
-/// The largest study whose recommendation is looked for without being asked: a fraction of a second.
+/// The largest study in which the recommended trial is looked for without `--recommended`: a fraction of a second.
 const SMALL: u64 = 10_000;
 
 /// Arguments of `wimble best`.
@@ -22,15 +22,15 @@ const SMALL: u64 = 10_000;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// So many of them
+    /// Number of trials to show
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
-    /// Only the trial to keep: where values are noisy the best one is the luckiest, and a method with a model of the noise
-    /// (auto) may know better. Reads the whole history
+    /// Show only the trial to keep. Where values are noisy the best value may be luck, and a method that models the noise
+    /// (auto) may recommend another trial. Reads the whole history
     #[arg(long, conflicts_with = "count")]
     recommended: bool,
-    /// Print JSON: an object, or a list with --count. `recommended` is the number of the trial to keep; it is left out in a
-    /// study of more than 10000 trials, unless --recommended asks for it
+    /// Print JSON: one object, or a list with --count. `recommended` is the number of the trial to keep; in a study of more
+    /// than 10000 trials it is there only with --recommended
     #[arg(long)]
     json: bool,
 }
@@ -95,10 +95,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn reason(study: &Study, kept: &Best, best: &Best) -> String {
     let method = study.settings().method.name();
     if kept.trial == best.trial {
-        return "It has the best value, and nothing speaks for another.".to_owned();
+        return "It also has the best value found.".to_owned();
     }
     format!(
-        "By {method}'s model it is the best on average; the best value, {} (trial {}), is likely luck.",
+        "{method}'s model expects it to be best on average; the best value, {} (trial {}), is probably luck.",
         best.value, best.trial
     )
 }

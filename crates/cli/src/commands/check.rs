@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use wimble::classifier::Confidence;
-use wimble::classifier::least_squares::{HyperParameters, LeastSquares};
-use wimble::goal::Direction;
+use wimble::classifier::{HyperParameters, LeastSquares};
+use wimble::goal::{Direction, Goal};
 use wimble::labels::Threshold;
 use wimble::space::Configuration;
 use wimble::strategy::Spec;
@@ -41,6 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let command = file.evaluation.as_ref().map(|evaluation| {
         let evaluator = Evaluator {
             study: file.name.clone(),
+            goal: file.goal.clone(),
             evaluation: evaluation.clone(),
             home: home.clone(),
         };
@@ -70,12 +71,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "{report}")?;
         return Ok(());
     }
-    let direction = match settings.direction {
-        Direction::Minimise => "low values are good",
-        Direction::Maximise => "high values are good",
-    };
-    writeln!(out, "{} is in order. Nothing was run.\n", arguments.file.display())?;
-    writeln!(out, "study      {}: {direction}", file.name)?;
+    let goal = goal(&settings.goal);
+    writeln!(out, "{} is valid. Nothing was run.\n", arguments.file.display())?;
+    writeln!(out, "study      {}: {goal}", file.name)?;
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
     writeln!(out, "guarantee  {}", guarantee(&settings.method))?;
@@ -89,7 +87,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 StartIn::StudyFile => home.display().to_string(),
                 StartIn::Trial => "the folder of the trial".to_owned(),
             };
-            writeln!(out, "           started in {place}, as these arguments: there is no shell")?;
+            writeln!(
+                out,
+                "           started in {place}, with exactly these arguments (no shell)"
+            )?;
             for (name, template) in &evaluation.environment {
                 let shown: Vec<&str> = template.placeholders().collect();
                 writeln!(
@@ -105,19 +106,34 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             let timeout = evaluation.timeout.map_or("no timeout".to_owned(), |time| {
                 format!("a timeout of {}", duration::show(time))
             });
-            writeln!(
-                out,
-                "           {timeout}; run again {} times if it fails",
-                evaluation.retries
-            )?;
+            let retries = match evaluation.retries {
+                0 => "no retry".to_owned(),
+                1 => "one retry".to_owned(),
+                many => format!("up to {many} retries"),
+            };
+            writeln!(out, "           {timeout}; {retries} if it fails")?;
         }
-        _ => writeln!(out, "command    none: for `wimble ask` and `wimble tell` only")?,
+        _ => writeln!(out, "command    none: evaluate trials with `wimble ask` and `wimble tell`")?,
     }
     for note in notes {
         writeln!(out, "note       {note}")?;
     }
     writeln!(out, "\nNext: wimble run {}", quoted(&arguments.file.display().to_string()))?;
     Ok(())
+}
+
+/// The goal in words.
+fn goal(goal: &Goal) -> String {
+    let good = |direction| match direction {
+        Direction::Minimise => "lower",
+        Direction::Maximise => "higher",
+    };
+    let each = goal.objectives().iter();
+    let each = each.map(|objective| format!("{} {}", good(objective.direction), objective.name));
+    match goal.as_direction() {
+        Some(direction) => format!("{} values are better", good(direction)),
+        None => format!("{} is better", each.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn sample(settings: &Settings) -> Configuration {
@@ -128,9 +144,9 @@ fn sample(settings: &Settings) -> Configuration {
 
 fn budget(file: &StudyFile, settings: &Settings) -> String {
     let trials = match (file.trials, file.time) {
-        (None, Some(time)) => format!("as many trials as begin within {}", duration::show(time)),
+        (None, Some(time)) => format!("as many trials as start within {}", duration::show(time)),
         (_, Some(time)) => {
-            format!("{} trials, none begun after {}", settings.budget, duration::show(time))
+            format!("{} trials, none started after {}", settings.budget, duration::show(time))
         }
         _ => format!("{} trials", settings.budget),
     };
@@ -141,7 +157,7 @@ fn method(settings: &Settings) -> String {
     let words = settings.method.description();
     let first = match settings.method.initial() {
         0 => String::new(),
-        initial => format!("; the first {initial} trials cover the space"),
+        initial => format!("; the first {initial} trials are random"),
     };
     format!("{}\n           {words}{first}", settings.method)
 }
@@ -168,7 +184,7 @@ fn guarantee(method: &Spec) -> &'static str {
     }
 }
 
-/// What a user may want to know before running it.
+/// What may surprise a user who runs the file.
 fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
     let Some(evaluation) = &file.evaluation else { return Vec::new() };
     let mut notes = Vec::new();
@@ -189,7 +205,7 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
                 .any(|used| used == name)
         {
             notes.push(format!(
-                "`{name}` is in no argument; the command finds it in {} or in the file WIMBLE_PARAMS_FILE",
+                "`{name}` is not among the arguments; the command can read it from the variable {}, or from the file that WIMBLE_PARAMS_FILE names",
                 variable(name)
             ));
         }

@@ -1,4 +1,4 @@
-//! `wimble delete`: forgets a study, after asking.
+//! `wimble delete`: deletes a study, after asking.
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
@@ -14,7 +14,7 @@ pub struct Arguments {
     study: String,
     #[command(flatten)]
     storage: Storage,
-    /// Do not ask
+    /// Delete without asking
     #[arg(short, long)]
     yes: bool,
     /// Print one JSON object

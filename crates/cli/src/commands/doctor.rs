@@ -1,30 +1,19 @@
-//! `wimble doctor`: whether the storage is well, and who works on it.
+//! `wimble doctor`: whether the storage works, and who holds its trials.
 
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
-use clap::Args;
 use wimble_study::study_file::duration;
 use wimble_study::{Diagnosis, StudyHealth, Timestamp};
 
-use crate::storage::Storage;
+use crate::storage::Look;
 
-/// Arguments of `wimble doctor`.
-#[derive(Args)]
-pub struct Arguments {
-    #[command(flatten)]
-    storage: Storage,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
-
-/// Looks at the storage and changes nothing. Trouble is exit code 1.
-pub fn run(arguments: &Arguments) -> Result<()> {
-    let store = arguments.storage.existing()?;
-    let diagnosis = store.diagnose()?;
+/// Looks at the storage and changes nothing. A study that cannot be opened is exit code 1.
+pub fn run(look: &Look) -> Result<()> {
+    let store = look.storage.existing()?;
+    let diagnosis = Diagnosis::of(&*store)?;
     let mut out = std::io::stdout().lock();
-    if arguments.json {
+    if look.json {
         writeln!(out, "{}", serde_json::to_string(&diagnosis)?)?;
     } else {
         write!(out, "{}", describe(&diagnosis))?;
@@ -49,7 +38,7 @@ fn describe(diagnosis: &Diagnosis) -> String {
         condition.software,
         condition.durability,
         condition.schema,
-        crate::utc::show(condition.now)
+        condition.now.to_utc()
     );
     if diagnosis.studies.is_empty() {
         text.push_str("\nThere is no study yet.\n");
@@ -77,7 +66,7 @@ fn health(study: &StudyHealth, now: Timestamp) -> String {
             format!("alive, lease ends in {due} unless renewed")
         };
         text.push_str(&format!(
-            "  trial {} with {} for {held}: {state}\n",
+            "  trial {}, held by {} for {held}: {state}\n",
             lease.trial, lease.worker
         ));
     }

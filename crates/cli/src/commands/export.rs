@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use wimble_study::Filter;
+use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
 
-use crate::exchange::{Format, csv, json_lines, optuna};
-use crate::row::Row;
+use crate::format;
 use crate::storage::Which;
 
 /// Arguments of `wimble export`.
@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The format [default: by the ending of the file's name, or csv]
-    #[arg(long)]
+    #[arg(long, value_parser = format::parser())]
     format: Option<Format>,
     /// Print one JSON object that names the file; without --out the trials themselves are printed, as --format jsonl
     #[arg(long)]
@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let format = match (&arguments.out, arguments.format) {
         (None, None) if arguments.json => Format::Jsonl,
         (None, None) => Format::Csv,
-        (path, given) => Format::of(given, path.as_deref())?,
+        (path, given) => format::of(given, path.as_deref())?,
     };
     let trials = study.trials(&Filter::default())?;
     if format == Format::Optuna {

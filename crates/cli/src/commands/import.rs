@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
 use wimble_study::study_file::DEFAULT_METHOD;
 use wimble_study::{Addition, Settings, Study};
 
-use crate::exchange::{Format, csv, json_lines, optuna};
-use crate::row::Row;
+use crate::format;
 use crate::storage::{Storage, Which};
 
 /// So many trials are added at a time.
@@ -21,14 +21,14 @@ const CHUNK: usize = 1_000;
 pub struct Arguments {
     /// The file to read
     file: PathBuf,
-    /// The study to add to: its name or its study file. One of Optuna's that does not exist is created, with the space of
-    /// its distributions
+    /// The study to add to: its name or its study file. When importing from Optuna, a study that does not exist is created
+    /// with the search space of Optuna's distributions
     #[arg(long)]
     study: Option<String>,
     #[command(flatten)]
     storage: Storage,
     /// The format [default: by the ending of the file's name]
-    #[arg(long)]
+    #[arg(long, value_parser = format::parser())]
     format: Option<Format>,
     /// Which study of the Optuna storage [default: the only one]
     #[arg(long, value_name = "NAME")]
@@ -41,7 +41,7 @@ pub struct Arguments {
 /// Adds the trials. Doing so again changes nothing.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let place = || arguments.file.display().to_string();
-    let format = Format::of(arguments.format, Some(&arguments.file))?;
+    let format = format::of(arguments.format, Some(&arguments.file))?;
     let (study, rows, notes) = if format == Format::Optuna {
         let found = optuna::read(&arguments.file, arguments.from.as_deref()).with_context(place)?;
         let rows = found.rows.clone();
@@ -113,8 +113,8 @@ fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study
     let name = arguments.study.clone().unwrap_or_else(|| found.name.clone());
     match Study::open(Arc::clone(&store), &name) {
         Err(wimble_study::Error::UnknownStudy { .. }) => {
-            let mut settings = Settings::new(name, found.space?, DEFAULT_METHOD.parse()?)
-                .direction(found.direction);
+            let mut settings =
+                Settings::new(name, found.space?, DEFAULT_METHOD.parse()?).goal(found.direction);
             if let Some(all) = settings.space.cardinality() {
                 settings.budget = settings.budget.min(u64::try_from(all).unwrap_or(u64::MAX));
             }

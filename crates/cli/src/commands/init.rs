@@ -16,7 +16,7 @@ pub struct Arguments {
     /// The file to write
     #[arg(default_value = "study.toml")]
     file: PathBuf,
-    /// Print it instead
+    /// Print the file instead of writing it
     #[arg(long, conflicts_with = "file")]
     print: bool,
     /// Print one JSON object that names the file
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let shown = crate::storage::quoted(&path.display().to_string());
     writeln!(
         out,
-        "Wrote {}. Make it yours, then\n  wimble check {shown}\n  wimble run {shown}",
+        "Wrote {}. Edit it, then run\n  wimble check {shown}\n  wimble run {shown}",
         path.display()
     )?;
     Ok(())

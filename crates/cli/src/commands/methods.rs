@@ -3,23 +3,16 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use clap::Args;
 use wimble::strategy::spec::names::{CLASSIFIERS, METHODS, Name, RULES};
 
-/// Arguments of `wimble methods`.
-#[derive(Args)]
-pub struct Arguments {
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
+use crate::table::Listing;
 
 /// Prints the table of names.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(listing: &Listing) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let tables: [(&str, &[Name]); 3] =
         [("methods", &METHODS), ("classifiers", &CLASSIFIERS), ("rules", &RULES)];
-    if arguments.json {
+    if listing.json {
         let rows = |table: &[Name]| -> Vec<_> {
             let row = |name: &Name| serde_json::json!({ "name": name.name, "description": name.description });
             table.iter().map(row).collect()

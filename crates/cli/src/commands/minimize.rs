@@ -3,9 +3,9 @@
 use std::io::Write as _;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Args;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use wimble::goal::Direction;
@@ -17,6 +17,7 @@ use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble_problems::Problem;
 
 use crate::method::Method;
+use crate::table;
 
 /// Arguments of `wimble minimize`.
 #[derive(Args)]
@@ -25,13 +26,13 @@ pub struct Arguments {
     problem: String,
     #[command(flatten)]
     method: Method,
-    /// Points in a batch
+    /// Number of points in a batch
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     batch_size: u32,
-    /// Batches after the initial points
+    /// Number of batches after the initial points
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// The seed: the same one gives the same run
+    /// The seed: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Print one JSON object
@@ -82,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ask_seconds_by_round.push(seconds);
         if let Some(best) = session.best() {
             // The regret is of the function itself, also where observations are noisy.
-            let x = coordinates(&best.configuration, problem.dim());
+            let x = coordinates(&best.configuration, problem.dim())?;
             regret_by_round.push(problem.evaluate(&x) - problem.minimum());
             bar.set_message(format!("{:.6}", best.value));
         }
@@ -98,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         seed: arguments.seed,
         evaluations: session.issued(),
         best_value: best.value,
-        best_point: coordinates(&best.configuration, problem.dim()),
+        best_point: coordinates(&best.configuration, problem.dim())?,
         simple_regret: regret_by_round.last().copied().unwrap_or(f64::INFINITY),
         regret_by_round,
         ask_seconds_by_round,
@@ -107,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
     } else {
-        writeln!(out, "{}", describe(&report, problem.as_ref(), &leaders))?;
+        writeln!(out, "{}", describe(&report, problem.as_ref(), &leaders)?)?;
     }
     Ok(())
 }
@@ -118,7 +119,7 @@ fn evaluate(session: &mut Session, problem: &dyn Problem, count: usize, seed: u6
     let trials = session.ask(count)?;
     let seconds = before.elapsed().as_secs_f64();
     for trial in trials {
-        let x = coordinates(&trial.configuration, problem.dim());
+        let x = coordinates(&trial.configuration, problem.dim())?;
         let value = problem.observe(&x, seed, trial.id);
         session.tell(trial.id, Outcome::from(value))?;
     }
@@ -136,10 +137,10 @@ fn coordinate_name(k: usize) -> String {
     format!("x{}", k + 1)
 }
 
-fn coordinates(configuration: &Configuration, dim: usize) -> Vec<f64> {
-    let coordinate = |k| match configuration.get(&coordinate_name(k)) {
-        Some(&Value::Real(x)) => x,
-        other => unreachable!("the space has real dimensions only, not {other:?}"),
+fn coordinates(configuration: &Configuration, dim: usize) -> Result<Vec<f64>> {
+    let coordinate = |k| {
+        let value = configuration.get(&coordinate_name(k)).and_then(Value::as_real);
+        value.with_context(|| format!("{} is no number", coordinate_name(k)))
     };
     (0..dim).map(coordinate).collect()
 }
@@ -147,23 +148,22 @@ fn coordinates(configuration: &Configuration, dim: usize) -> Vec<f64> {
 /// More columns than this do not fit a terminal of 80.
 const COLUMNS: usize = 5;
 
-fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
+fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> Result<String> {
     let shown = problem.dim().min(COLUMNS);
     let mut header = vec!["trial".to_owned(), "value".to_owned(), "regret".to_owned()];
     header.extend((0..shown).map(coordinate_name));
     if shown < problem.dim() {
         header.push("…".to_owned());
     }
-    table.set_header(header);
+    let mut table = table::plain(header);
     for best in leaders.iter().take(5) {
         let mut row = vec![
             best.trial.to_string(),
             format!("{:.6}", best.value),
             format!("{:.1e}", best.value - problem.minimum()),
         ];
-        row.extend(coordinates(&best.configuration, shown).iter().map(|x| format!("{x:.4}")));
+        let x = coordinates(&best.configuration, shown)?;
+        row.extend(x.iter().map(|x| format!("{x:.4}")));
         table.add_row(row);
     }
     for column in table.column_iter_mut() {
@@ -171,7 +171,7 @@ fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> String 
     }
     let mut seconds = report.ask_seconds_by_round.clone();
     seconds.sort_by(f64::total_cmp);
-    format!(
+    Ok(format!(
         "{table}\n\n{}, {} (seed {}): simple regret {:.2e} after {} evaluations; \
          median ask {:.1} ms.\nThe known minimum is {}.",
         problem.title(),
@@ -181,5 +181,5 @@ fn describe(report: &Report, problem: &dyn Problem, leaders: &[Best]) -> String 
         report.evaluations,
         1e3 * seconds[seconds.len() / 2],
         problem.minimum(),
-    )
+    ))
 }

@@ -3,7 +3,6 @@
 pub mod ask;
 pub mod best;
 pub mod check;
-pub mod compare;
 pub mod delete;
 pub mod doctor;
 pub mod export;
@@ -12,7 +11,6 @@ pub mod init;
 pub mod manual;
 pub mod methods;
 pub mod minimize;
-pub mod paper;
 pub mod problems;
 pub mod run;
 pub mod show;

@@ -3,21 +3,14 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use clap::Args;
 
-/// Arguments of `wimble problems`.
-#[derive(Args)]
-pub struct Arguments {
-    /// Print one JSON array
-    #[arg(long)]
-    json: bool,
-}
+use crate::table::Listing;
 
 /// Prints the families of problems.
-pub fn run(arguments: &Arguments) -> Result<()> {
+pub fn run(listing: &Listing) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let (families, variants) = (wimble_problems::names(), wimble_problems::variants());
-    if arguments.json {
+    if listing.json {
         let rows: Vec<_> = families
             .iter()
             .map(|family| {

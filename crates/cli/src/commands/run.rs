@@ -30,22 +30,22 @@ pub struct Arguments {
     file: PathBuf,
     #[command(flatten)]
     storage: Storage,
-    /// How many commands run at a time here [default: the file's]
+    /// Number of commands to run at the same time on this machine [default: as in the study file]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
     workers: Option<u32>,
-    /// How many trials the study has; more than before is fine [default: the file's]
+    /// Number of trials of the study; it may be raised later [default: as in the study file]
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     trials: Option<u64>,
-    /// Work on a study that exists in the storage; do not create it. Each machine runs the command of its own file
+    /// Only join a study that exists in the storage; do not create it. Each machine runs the command of its own study file
     #[arg(long)]
     join: bool,
-    /// The key of this worker, the same after a restart and no other's [default: from the machine's name]
+    /// The key of this worker: unique, and the same after a restart [default: made from the machine's name]
     #[arg(long, value_name = "KEY")]
     worker: Option<String>,
-    /// How long to wait for a storage that goes away, as in 90s, 10m, 2d
+    /// How long to keep trying when the storage becomes unreachable, such as 90s, 10m, 2d
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = patience)]
     patience: Duration,
-    /// Only say how it ended
+    /// Print only how the run ended
     #[arg(short, long)]
     quiet: bool,
     /// Print one JSON object at the end
@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut file = storage::read(&arguments.file)?;
     let Some(evaluation) = file.evaluation.clone() else {
         let message = format!(
-            "{}: `command` is missing; say what to run for a configuration",
+            "{}: `command` is missing: the program that evaluates a configuration",
             arguments.file.display()
         );
         return Err(Usage(message).into());
@@ -85,7 +85,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let home = std::path::absolute(storage::home(&arguments.file))
         .context("the folder of the study file")?;
     let runner = Runner {
-        evaluator: Evaluator { study: file.name.clone(), evaluation, home },
+        evaluator: Evaluator {
+            study: file.name.clone(),
+            goal: file.goal.clone(),
+            evaluation,
+            home,
+        },
         worker: key.as_str().to_owned(),
         workers: file.workers,
         time: file.time,
@@ -106,7 +111,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 if stop.urgency() == Urgency::Kill {
                     leave_at_once(&over);
                 }
-                display.say("stopping: commands are asked to end; once more to stop at once");
+                display
+                    .say("stopping: waiting for the commands to end; interrupt again to kill them");
             }
         });
         scope.spawn(|| display.keep(&study, &over));
@@ -163,7 +169,7 @@ fn report(
     took: Duration,
     kept: &Path,
 ) -> Result<()> {
-    // A storage that is away does not keep a run from saying how it ended.
+    // The run says how it ended even if the storage is unreachable.
     let (counts, best) = match (study.counts(), study.best()) {
         (Ok(counts), Ok(best)) => (Some(counts), best),
         _ => (None, None),
@@ -217,7 +223,7 @@ fn report(
         End::StorageGone(reason) => {
             let patience = duration::show(arguments.patience);
             let message = format!(
-                "the storage was away for longer than {patience} (--patience), so the run ended: {reason}"
+                "the storage was unreachable for longer than {patience} (--patience), so the run ended: {reason}"
             );
             Err(StorageGone(message).into())
         }
@@ -250,14 +256,14 @@ fn plural(count: u64, noun: &str) -> String {
 fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String {
     let how = match summary.end {
         End::BudgetSpent => "Done",
-        End::TimeOver => "Time is over",
+        End::TimeOver => "Time is up",
         End::Stopped => "Stopped",
         End::NothingWorks(_) | End::CannotRun(_) | End::StorageGone(_) => "Given up",
     };
     let took = duration::show(took);
     let Some(counts) = counts else {
         return format!(
-            "{how} after {took}: {} in this run; the storage does not answer.\n",
+            "{how} after {took}: {} in this run; the storage is unreachable.\n",
             plural(summary.told, "result")
         );
     };
@@ -279,13 +285,13 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary) -> String {
     let name = quoted(&study.settings().name);
     match &summary.end {
         End::BudgetSpent => format!("Next: wimble trials {name} --sort value{words}"),
-        End::TimeOver | End::Stopped => format!("To go on: wimble run {file}{words}"),
+        End::TimeOver | End::Stopped => format!("To continue: wimble run {file}{words}"),
         End::CannotRun(_) | End::StorageGone(_) => {
-            format!("Once it is mended: wimble run {file}{words}")
+            format!("Once this is fixed: wimble run {file}{words}")
         }
         // Failures are evidence against their configurations, which are not to blame.
         End::NothingWorks(_) => format!(
-            "To forget these failures: wimble delete {name}{words}\nOnce it is mended: wimble run {file}{words}"
+            "To forget these failures: wimble delete {name}{words}\nOnce this is fixed: wimble run {file}{words}"
         ),
     }
 }

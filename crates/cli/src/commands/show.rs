@@ -1,4 +1,4 @@
-//! `wimble show`: all about one trial.
+//! `wimble show`: everything about one trial.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -7,12 +7,12 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use wimble::forecast::{Forecast, Good};
+use wimble_study::exchange::{Row, row};
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Filter, Outcome, Stage, Study, Trial};
+use wimble_study::{Filter, Origin, Outcome, Stage, Study, Trial};
 
 use crate::progress::short;
-use crate::row::Row;
 use crate::storage::{self, Which};
 
 /// How many neighbours are shown.
@@ -29,7 +29,8 @@ pub struct Arguments {
     trial: u64,
     #[command(flatten)]
     which: Which,
-    /// Also what the method expects here, which reads the whole history: a value, or the probability of a good one
+    /// Also show what the method's model predicts here: a value, or the probability of a good one.
+    /// Reads the whole history
     #[arg(long)]
     model: bool,
     /// Print one JSON object
@@ -51,6 +52,9 @@ struct Neighbour {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open()?;
     let trial = study.trial(arguments.trial)?;
+    let record = study.store().study(&study.settings().name)?;
+    // Users and other programs made the rest.
+    let engine = (trial.origin == Origin::Proposed).then(|| record.engine_of(trial.id));
     let evidence = Evidence::read(&study)?;
     let neighbours = evidence.nearest(&study, &trial)?;
     let forecast = if arguments.model {
@@ -68,13 +72,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "only_the_best": evidence.only_the_best,
         });
         json["output"] = output(&trial).into();
+        json["engine"] = engine.into();
         if arguments.model {
             json["model"] = serde_json::to_value(forecast)?;
         }
         writeln!(out, "{json}")?;
         return Ok(());
     }
-    write!(out, "{}", describe(&trial))?;
+    write!(out, "{}", describe(&trial, engine.filter(|_| record.engines.len() > 1)))?;
     if arguments.model {
         writeln!(out, "\n{}", expected(forecast, study.settings().method.name()))?;
     }
@@ -84,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         } else {
             String::new()
         };
-        writeln!(out, "\nNearest evidence{among}")?;
+        writeln!(out, "\nNearest trials{among}")?;
         for near in &neighbours {
             let what = near.value.map_or_else(|| near.state.to_owned(), short);
             writeln!(
@@ -97,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some((name, text)) =
         log.or_else(|| output(&trial).map(|text| ("output".to_owned(), text.to_owned())))
     {
-        writeln!(out, "\nThe end of its {name}")?;
+        writeln!(out, "\nEnd of {name}")?;
         let lines: Vec<&str> = text.lines().collect();
         for line in &lines[lines.len().saturating_sub(LINES)..] {
             writeln!(out, "  {line}")?;
@@ -106,7 +111,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn describe(trial: &Trial) -> String {
+/// The trial in words, with the version that proposed it where that is told.
+fn describe(trial: &Trial, engine: Option<&str>) -> String {
     let row = Row::new(trial);
     let mut text = format!("Trial {}: {}", trial.id, row.state);
     if let Some(value) = row.value {
@@ -132,6 +138,7 @@ fn describe(trial: &Trial) -> String {
             text.push_str(&format!("{name:<9} {value}\n"));
         }
     };
+    line("engine", engine.map(|version| format!("wimble {version} proposed it")));
     line("worker", row.worker);
     line("started", row.started);
     let took =
@@ -139,7 +146,10 @@ fn describe(trial: &Trial) -> String {
     let took = took
         .map(|took| format!(", after {}", duration::show(std::time::Duration::from_millis(took))));
     line("finished", row.finished.map(|time| time + &took.unwrap_or_default()));
-    line("lost", (trial.lost > 0).then(|| format!("{} times with its worker", trial.lost)));
+    line(
+        "lost",
+        (trial.lost > 0).then(|| format!("{} times, because its worker died", trial.lost)),
+    );
     text
 }
 
@@ -200,7 +210,7 @@ impl Evidence {
         let neighbour = |(distance, trial): (f64, &Trial)| Neighbour {
             trial: trial.id,
             distance,
-            state: crate::row::state(trial),
+            state: row::state(trial),
             value: trial.outcome().and_then(Outcome::value),
         };
         Ok(near.into_iter().map(neighbour).collect())

@@ -1,4 +1,4 @@
-//! `wimble tell`: results of a script, as JSON or as arguments; and that it is still alive.
+//! `wimble tell`: results of a script, as JSON or as arguments; and heartbeats.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -14,23 +14,23 @@ use crate::storage::Which;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// The token that `wimble ask` gave; without it, JSON objects are read from standard input, one a line:
+    /// The token of the trial, as printed by `wimble ask`. Without it, JSON objects are read from standard input, one a line:
     /// {"token": "0.1", "value": 0.3}
     #[arg(long)]
     token: Option<String>,
-    /// The value found
+    /// The measured value
     #[arg(long, requires = "token", allow_negative_numbers = true)]
     value: Option<f64>,
-    /// It failed, and why
+    /// The trial failed, for this reason
     #[arg(long, requires = "token", conflicts_with = "value", value_name = "REASON")]
     failed: Option<String>,
-    /// The configuration cannot be evaluated
+    /// The configuration cannot be evaluated, and is not to be tried again
     #[arg(long, requires = "token", conflicts_with_all = ["value", "failed"])]
     infeasible: bool,
-    /// It is given back to the queue
+    /// Give the trial back to the queue
     #[arg(long, requires = "token", conflicts_with_all = ["value", "failed", "infeasible"])]
     release: bool,
-    /// It still runs: its lease begins anew
+    /// Renew the trial's lease (heartbeat)
     #[arg(long, requires = "token", conflicts_with_all = ["value", "failed", "infeasible", "release"])]
     alive: bool,
 }
@@ -81,14 +81,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn tell(study: &Study, told: &Told) -> Result<()> {
     let Some(token) = token(&told.token) else {
         bail!(
-            "the token is {:?}, but must be as `wimble ask` gave it, such as \"12.40\"",
+            "the token is {:?}, but must be one that `wimble ask` printed, such as \"12.40\"",
             told.token
         );
     };
     let done = match (told.value, &told.failed, told.infeasible, told.release, told.alive) {
-        (Some(value), None, false, false, false) => {
-            say(study, token, &Outcome::Value(value), told)?
-        }
+        (Some(value), None, false, false, false) => say(study, token, &Outcome::from(value), told)?,
         (None, Some(reason), false, false, false) => {
             say(study, token, &Outcome::Failed(reason.clone().into()), told)?
         }
@@ -101,7 +99,7 @@ fn tell(study: &Study, told: &Told) -> Result<()> {
             study.heartbeat(token)?;
             "alive"
         }
-        _ => bail!("say one of value, failed, infeasible, release and alive"),
+        _ => bail!("give exactly one of value, failed, infeasible, release and alive"),
     };
     writeln!(std::io::stdout(), "{}", serde_json::json!({ "trial": token.trial, "done": done }))?;
     Ok(())

@@ -4,11 +4,10 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use wimble::goal::Direction;
+use wimble_study::exchange::Row;
 use wimble_study::store::OutcomeKind;
 use wimble_study::{Filter, Stage, Study, Trial};
 
-use crate::row::Row;
 use crate::storage::Which;
 use crate::table;
 
@@ -17,19 +16,19 @@ use crate::table;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Only those in this state
+    /// Show only trials in this state
     #[arg(long)]
     state: Option<StateName>,
-    /// Only those that this worker runs or finished
+    /// Show only trials that this worker runs or finished
     #[arg(long)]
     worker: Option<String>,
-    /// At most so many
+    /// Show at most this many trials
     #[arg(long)]
     limit: Option<usize>,
-    /// In this order: value is best first, time is latest first
+    /// The order: number, value (best first) or time (latest first)
     #[arg(long, default_value = "number")]
     sort: Order,
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
     /// Print one JSON object a line
@@ -116,9 +115,6 @@ fn select(arguments: &Arguments, study: &Study) -> Result<Vec<Trial>> {
 
 /// Low for good trials; those without a value come last.
 fn rank(study: &Study, trial: &Trial) -> f64 {
-    match (trial.outcome().and_then(wimble_study::Outcome::value), study.settings().direction) {
-        (Some(value), Direction::Minimise) => value,
-        (Some(value), Direction::Maximise) => -value,
-        (None, _) => f64::INFINITY,
-    }
+    let value = trial.outcome().and_then(wimble_study::Outcome::value);
+    value.map_or(f64::INFINITY, |value| study.settings().goal.first_direction().turn(value))
 }

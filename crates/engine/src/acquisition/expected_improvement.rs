@@ -72,23 +72,14 @@ impl SmoothAcquisition for LogExpectedImprovement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::acquisition::fixtures::{self, points};
     use crate::gaussian_process::Regression;
     use crate::kernel::{Kernel, Profile};
-    use crate::seed::{Seed, uniform};
     use crate::theory::normal::{cumulative, density};
     use proptest::prelude::*;
 
-    fn points(len: usize, seed: u64) -> Points {
-        let mut rng = Seed(seed).stream("points", 0);
-        Points::from_rows(2, (0..len).map(|_| [(); 2].map(|()| uniform(&mut rng))))
-    }
-
-    /// Far from its minimum this surrogate expects hardly any improvement.
     fn surrogate(seed: u64) -> Surrogate {
-        let kernel = Kernel::new(Profile::Matern52, vec![0.3, 0.6], 1.4).unwrap();
-        let told = points(20, seed);
-        let values: Vec<f64> = told.rows().map(|x| (4.0 * x[0]).sin() + 9.0 * x[1]).collect();
-        Regression::Fixed { kernel, noise: 1e-4 }.fit(&told, &values, None).unwrap()
+        fixtures::surrogate(20, 9.0, 1e-4, seed)
     }
 
     proptest! {

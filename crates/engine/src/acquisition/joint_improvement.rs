@@ -102,22 +102,13 @@ fn lowest(mean: &[f64], lower: &Square, sample: &[f64]) -> (usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gaussian_process::Regression;
+    use crate::acquisition::fixtures::{self, points};
     use crate::gaussian_process::tail::log_improvement;
-    use crate::kernel::{Kernel, Profile};
-    use crate::seed::{Seed, uniform};
+    use crate::seed::Seed;
     use proptest::prelude::*;
 
-    fn points(len: usize, seed: u64) -> Points {
-        let mut rng = Seed(seed).stream("points", 0);
-        Points::from_rows(2, (0..len).map(|_| [(); 2].map(|()| uniform(&mut rng))))
-    }
-
     fn surrogate(seed: u64) -> Surrogate {
-        let kernel = Kernel::new(Profile::Matern52, vec![0.3, 0.6], 1.4).unwrap();
-        let told = points(8, seed);
-        let values: Vec<f64> = told.rows().map(|x| (4.0 * x[0]).sin() + x[1]).collect();
-        Regression::Fixed { kernel, noise: 0.01 }.fit(&told, &values, None).unwrap()
+        fixtures::surrogate(8, 1.0, 0.01, seed)
     }
 
     /// The point that improves most in each sample, if any does.

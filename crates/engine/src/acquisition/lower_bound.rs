@@ -56,25 +56,11 @@ impl SmoothAcquisition for LowerBound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gaussian_process::Regression;
-    use crate::kernel::{Kernel, Profile};
-
-    fn fixed() -> Regression {
-        let kernel = Kernel::new(Profile::SquaredExponential, vec![0.2, 0.5], 1.0).unwrap();
-        Regression::Fixed { kernel, noise: 0.01 }
-    }
-
-    fn told() -> (Points, Vec<f64>) {
-        let points = Points::from_rows(2, [[0.1, 0.2], [0.5, 0.9], [0.8, 0.4], [0.3, 0.7]]);
-        let values = points.rows().map(|x| (4.0 * x[0]).sin() + x[1]).collect();
-        (points, values)
-    }
+    use crate::acquisition::fixtures::surrogate;
 
     #[test]
     fn the_gradient_is_that_of_finite_differences() {
-        let (points, values) = told();
-        let surrogate = fixed().fit(&points, &values, None).unwrap();
-        let bound = LowerBound { surrogate, width: 2.0 };
+        let bound = LowerBound { surrogate: surrogate(8, 1.0, 0.01, 3), width: 2.0 };
         for x in [[0.2, 0.3], [0.6, 0.1], [0.9, 0.95]] {
             let mut gradient = [0.0; 2];
             let value = bound.value_and_gradient(&x, &mut gradient);

@@ -6,6 +6,8 @@
 //! the lower bound. Those of classifiers are with the classifiers.
 
 mod expected_improvement;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod halton;
 mod joint_improvement;
 mod lower_bound;

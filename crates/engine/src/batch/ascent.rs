@@ -49,44 +49,38 @@ impl Default for Ascent {
 }
 
 impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Ascent {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        domain.check_room(batch_size)?;
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        domain.check_room(size)?;
         if let Some(all) = shortlist::all_free(domain, self.exact_up_to) {
-            let values = shortlist::values(acquisition, &all)?;
-            let order = shortlist::highest(&values, batch_size);
-            return Ok(shortlist::first_free(&all, &order, domain, batch_size));
+            let values = shortlist::values(density, &all)?;
+            let order = shortlist::highest(&values, size);
+            return Ok(shortlist::first_free(&all, &order, domain, size));
         }
         let dim = domain.space.dim();
         let mut found = Points::with_capacity(dim, self.samples + domain.incumbents.len());
-        for _ in 0..self.samples.max(batch_size) {
+        for _ in 0..self.samples.max(size) {
             found.push(&domain.space.sample(rng));
         }
         found.extend(domain.incumbents);
 
-        let values = shortlist::values(acquisition, &found)?;
+        let values = shortlist::values(density, &found)?;
         let (low, high) = (vec![0.0; dim], vec![1.0; dim]);
         let settings =
             lbfgs::Settings { max_evaluations: self.evaluations, ..lbfgs::Settings::default() };
         let downhill = |x: &[f64], gradient: &mut [f64]| {
-            let value = acquisition.value_and_gradient(x, gradient);
+            let value = density.value_and_gradient(x, gradient);
             gradient.iter_mut().for_each(|g| *g = -*g);
             -value
         };
-        for start in shortlist::highest(&values, self.restarts.max(batch_size)) {
+        for start in shortlist::highest(&values, self.restarts.max(size)) {
             let minimum = minimise_in_box(downhill, found.row(start), &low, &high, settings)?;
             let mut x = minimum.point;
             domain.space.snap(&mut x);
             found.push(&x);
         }
-        let values = shortlist::values(acquisition, &found)?;
+        let values = shortlist::values(density, &found)?;
         let order = shortlist::highest(&values, found.len());
-        Ok(shortlist::first_free(&found, &order, domain, batch_size))
+        Ok(shortlist::first_free(&found, &order, domain, size))
     }
 
     fn check(&self) -> Result<()> {

@@ -55,35 +55,29 @@ const FIRST_RADIUS: f64 = 0.2;
 const BANDWIDTH_CANDIDATES: usize = 64;
 
 impl<A: Acquisition + ?Sized> BatchRule<A> for Candidates {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        domain.check_room(batch_size)?;
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        domain.check_room(size)?;
         let (pool, values, drawn) = match shortlist::all_free(domain, self.exact_up_to) {
             Some(all) => {
-                let values = shortlist::values(acquisition, &all)?;
+                let values = shortlist::values(density, &all)?;
                 let drawn = all.len();
                 (all, values, drawn)
             }
             None => {
-                let drawn = self.samples.max(4 * batch_size);
-                let (pool, values) = self.climb(acquisition, domain, drawn, batch_size, rng)?;
+                let drawn = self.samples.max(4 * size);
+                let (pool, values) = self.climb(density, domain, drawn, size, rng)?;
                 (pool, values, drawn)
             }
         };
         let order = shortlist::highest(&values, pool.len());
-        if batch_size == 1 && domain.pending.is_empty() {
+        if size == 1 && domain.pending.is_empty() {
             return Ok(shortlist::first_free(&pool, &order, domain, 1));
         }
         let typical = shortlist::highest(&values[..drawn], BANDWIDTH_CANDIDATES);
         let mut kernel = SteinKernel::default();
         kernel.update(&Points::from_rows(pool.dim(), typical.iter().map(|&i| pool.row(i))));
-        let order = spread(&pool, &values, &order, domain, kernel.bandwidth(), batch_size);
-        Ok(shortlist::first_free(&pool, &order, domain, batch_size))
+        let order = spread(&pool, &values, &order, domain, kernel.bandwidth(), size);
+        Ok(shortlist::first_free(&pool, &order, domain, size))
     }
 
     fn check(&self) -> Result<()> {

@@ -21,7 +21,7 @@ mod svgd;
 pub use ascent::Ascent;
 pub use candidates::Candidates;
 pub use softmax::Softmax;
-pub use stein_kernel::SteinKernel;
+use stein_kernel::SteinKernel;
 pub use stein_newton::SteinNewton;
 pub use svgd::Svgd;
 
@@ -34,13 +34,7 @@ use crate::seed::Rng;
 /// Chooses the points of a batch.
 pub trait BatchRule<A: Acquisition + ?Sized>: Send + Sync {
     /// `batch_size` points, at least 1, promising under `acquisition` and clear of the pending ones.
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points>;
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points>;
 
     /// Refuses settings that no search could use.
     fn check(&self) -> Result<()>;

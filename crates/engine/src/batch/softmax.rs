@@ -56,24 +56,18 @@ impl Default for Softmax {
 const RADIUS: f64 = 0.1;
 
 impl<A: Acquisition + ?Sized> BatchRule<A> for Softmax {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        domain.check_room(batch_size)?;
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        domain.check_room(size)?;
         let candidates = match shortlist::all_free(domain, self.exact_up_to) {
             Some(all) => all,
-            None => self.candidates(domain, batch_size, rng),
+            None => self.candidates(domain, size, rng),
         };
-        let mut scores = shortlist::values(acquisition, &candidates)?;
+        let mut scores = shortlist::values(density, &candidates)?;
         for score in &mut scores {
             *score = self.inverse_temperature * *score - (-uniform(rng).ln()).ln();
         }
         let order = shortlist::highest(&scores, candidates.len());
-        Ok(shortlist::first_free(&candidates, &order, domain, batch_size))
+        Ok(shortlist::first_free(&candidates, &order, domain, size))
     }
 
     fn check(&self) -> Result<()> {

@@ -66,15 +66,9 @@ impl Default for SteinNewton {
 }
 
 impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for SteinNewton {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        let start = scatter(domain.space.dim(), batch_size, rng)?;
-        self.transport(acquisition, start, domain.pending)
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        let start = scatter(domain.space.dim(), size, rng)?;
+        self.transport(density, start, domain.pending)
     }
 
     fn check(&self) -> Result<()> {

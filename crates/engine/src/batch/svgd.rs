@@ -32,11 +32,12 @@ use crate::seed::{Rng, uniform};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Svgd {
-    /// Steps a batch.
+    /// Steps a batch, at least 1. More of them bring the particles nearer to the target, at a cost that grows with them.
     pub steps: usize,
-    /// α.
+    /// α, the length of a step, positive, in sides of the unit cube. A larger one arrives sooner but settles less.
     pub step_size: f64,
-    /// ρ, the decay rate of the step rule.
+    /// ρ, the share of the step rule's memory that is kept at each step, at least 0 and below 1. A larger one averages
+    /// gradients over more steps.
     pub decay: f64,
 }
 
@@ -57,15 +58,9 @@ impl Default for Svgd {
 const MOST_PARTICLES: usize = 8192;
 
 impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Svgd {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        let start = scatter(domain.space.dim(), batch_size, rng)?;
-        self.transport(acquisition, start, domain.pending)
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        let start = scatter(domain.space.dim(), size, rng)?;
+        self.transport(density, start, domain.pending)
     }
 
     fn check(&self) -> Result<()> {

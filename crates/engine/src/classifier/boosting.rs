@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::logistic::{sigmoid, value_and_slope};
 use super::parallel::{in_parallel, workers_for};
-use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
+use super::tree::{Bins, Growth, MAX_BINS, Summary, Sums, Tree};
 use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
@@ -35,15 +35,15 @@ use crate::seed::{Rng, Seed};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Boosting {
-    /// R, at least 1.
+    /// R, the number of trees a member adds up, at least 1. More of them fit the labels more closely.
     pub rounds: usize,
-    /// η, in (0, 1].
+    /// η, the share of each tree that is added, in (0, 1]. A smaller one needs more rounds and overfits less.
     pub learning_rate: f64,
     /// The most levels below the root of a tree, at least 1.
     pub max_depth: usize,
     /// The least number of distinct trials in a leaf, at least 1.
     pub min_leaf: usize,
-    /// λ of the trees, positive.
+    /// λ of the trees, positive: pulls the value of a leaf with few trials towards 0.
     pub ridge: f64,
     /// Values told apart in a column, 2 to 256; beyond, quantiles.
     pub bins: usize,
@@ -219,11 +219,11 @@ impl Classifier for BoostingClassifier {
     }
 
     fn probability(&self, x: &[f64]) -> f64 {
-        sigmoid(Reading::Mean.of(&mut self.logits(x)))
+        sigmoid(Summary::Mean.of(&mut self.logits(x)))
     }
 
     fn acquisition(&self, target: Target) -> BoostingBound<'_> {
-        BoostingBound { classifier: self, reading: Reading::Mean, target }
+        BoostingBound { classifier: self, reading: Summary::Mean, target }
     }
 }
 
@@ -233,7 +233,7 @@ impl Uncertain for BoostingClassifier {
     /// The width is in standard deviations of the members' logits; at a level the bound is the (1 - δ)-quantile over
     /// members, and the norm bound, which says nothing about trees, is not used. A single member has no bound.
     fn upper_bound(&self, confidence: Confidence, target: Target) -> Result<BoostingBound<'_>> {
-        let reading = Reading::bound(confidence, self.members.len(), "boosting members")?;
+        let reading = Summary::bound(confidence, self.members.len(), "boosting members")?;
         Ok(BoostingBound { classifier: self, reading, target })
     }
 }
@@ -243,7 +243,7 @@ impl Uncertain for BoostingClassifier {
 #[derive(Debug, Clone, Copy)]
 pub struct BoostingBound<'c> {
     classifier: &'c BoostingClassifier,
-    reading: Reading,
+    reading: Summary,
     target: Target,
 }
 

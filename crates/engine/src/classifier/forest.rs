@@ -21,7 +21,7 @@ use rand_xoshiro::rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 
 use super::parallel::{in_parallel, workers_for};
-use super::tree::{Bins, Growth, MAX_BINS, Reading, Sums, Tree};
+use super::tree::{Bins, Growth, MAX_BINS, Summary, Sums, Tree};
 use super::tree::{resample, smoothed_rate};
 use super::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::acquisition::Acquisition;
@@ -168,11 +168,11 @@ impl Classifier for ForestClassifier {
     }
 
     fn probability(&self, x: &[f64]) -> f64 {
-        Reading::Mean.of(&mut self.probabilities(x))
+        Summary::Mean.of(&mut self.probabilities(x))
     }
 
     fn acquisition(&self, target: Target) -> ForestBound<'_> {
-        ForestBound { classifier: self, reading: Reading::Mean, target }
+        ForestBound { classifier: self, reading: Summary::Mean, target }
     }
 }
 
@@ -186,7 +186,7 @@ impl Uncertain for ForestClassifier {
     /// is then largest where π̂ = ½ + ½/√(1 + β²): 0.85 for β = 1, and for the default of 3 only 0.66, at the edge of
     /// the good region. A width of 1 or less explores around the good points; 3 explores their edge.
     fn upper_bound(&self, confidence: Confidence, target: Target) -> Result<ForestBound<'_>> {
-        let reading = Reading::bound(confidence, self.trees.len(), "forest trees")?;
+        let reading = Summary::bound(confidence, self.trees.len(), "forest trees")?;
         Ok(ForestBound { classifier: self, reading, target })
     }
 }
@@ -200,7 +200,7 @@ impl Uncertain for ForestClassifier {
 #[derive(Debug, Clone, Copy)]
 pub struct ForestBound<'c> {
     classifier: &'c ForestClassifier,
-    reading: Reading,
+    reading: Summary,
     target: Target,
 }
 
@@ -307,7 +307,7 @@ mod tests {
         }
         let forest = fit(Forest::default(), &history);
         let spread = |x: f64| {
-            let bound = Reading::Width(1.0).of(&mut forest.probabilities(&[x]));
+            let bound = Summary::Width(1.0).of(&mut forest.probabilities(&[x]));
             bound - forest.probability(&[x])
         };
         assert!(spread(0.5) > 3.0 * spread(0.0), "{} {}", spread(0.5), spread(0.0));

@@ -72,11 +72,6 @@ impl FourierFeatures {
         self.phases.len()
     }
 
-    /// Whether there is no feature.
-    pub fn is_empty(&self) -> bool {
-        self.phases.is_empty()
-    }
-
     /// √(2/F), the amplitude of a feature and the value of the intercept.
     pub fn scale(&self) -> f64 {
         self.scale

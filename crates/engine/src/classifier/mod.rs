@@ -4,16 +4,23 @@
 //! uncertainty also gives the upper confidence bound π_{t,δ} of equation (19), which is all that BORE++
 //! adds to BORE.
 
-pub mod bayesian_logistic;
-pub mod boosting;
-pub mod ensemble;
-pub mod forest;
-pub mod fourier_features;
-pub mod least_squares;
+pub(crate) mod bayesian_logistic;
+pub(crate) mod boosting;
+pub(crate) mod ensemble;
+pub(crate) mod forest;
+pub(crate) mod fourier_features;
+pub(crate) mod least_squares;
 mod logistic;
 mod parallel;
-pub mod perceptron;
+pub(crate) mod perceptron;
 mod tree;
+
+pub use bayesian_logistic::{BayesianLogistic, LengthScales};
+pub use boosting::Boosting;
+pub use ensemble::Ensemble;
+pub use forest::Forest;
+pub use least_squares::{HyperParameters, LeastSquares, LeastSquaresClassifier};
+pub use perceptron::{Activation, Perceptron, Start};
 
 use serde::{Deserialize, Serialize};
 

@@ -140,6 +140,7 @@ impl Evolution {
     }
 
     /// σ.
+    #[cfg(test)]
     pub fn step_size(&self) -> f64 {
         self.step_size
     }

@@ -145,7 +145,7 @@ impl Default for MarginalLikelihood {
 pub struct Maximum {
     /// The kernel.
     pub kernel: Kernel,
-    /// λ.
+    /// λ, the variance of the noise.
     pub noise: f64,
     /// The constant mean; 0 unless it is fitted.
     pub mean: f64,
@@ -267,7 +267,8 @@ pub struct LogLikelihood {
 
 /// The log marginal likelihood of a kernel and a noise variance under mean zero, with its derivatives.
 /// `None` where the kernel matrix is not positive definite to rounding.
-pub fn log_likelihood(
+#[cfg(test)]
+pub(super) fn log_likelihood(
     kernel: &Kernel,
     noise: f64,
     points: &Points,
@@ -276,7 +277,8 @@ pub fn log_likelihood(
     log_likelihood_with(Mean::Zero, kernel, noise, points, targets)
 }
 
-/// As [`log_likelihood`], under either mean.
+/// The log marginal likelihood of a kernel and a noise variance under either mean, with its derivatives. `None` where the
+/// kernel matrix is not positive definite to rounding.
 pub fn log_likelihood_with(
     mean: Mean,
     kernel: &Kernel,

@@ -1,15 +1,16 @@
 //! Gaussian processes: the posterior, which least squares shares, the marginal likelihood of its
 //! hyper-parameters, and regression, which the baselines rest on.
 
-pub mod field;
-pub mod joint;
-pub mod marginal_likelihood;
-pub mod posterior;
-pub mod regression;
-pub mod tail;
+mod field;
+pub(crate) mod joint;
+pub(crate) mod marginal_likelihood;
+mod posterior;
+pub(crate) mod regression;
+pub(crate) mod tail;
 
-pub use field::Field;
-pub use joint::Joint;
+pub(crate) use field::Field;
 pub use marginal_likelihood::MarginalLikelihood;
-pub use posterior::{Posterior, Prediction};
-pub use regression::{Fitted, Regression, Surrogate, rkhs_norm};
+pub(crate) use posterior::Posterior;
+pub(crate) use posterior::Prediction;
+pub(crate) use regression::Surrogate;
+pub use regression::{Fitted, Regression, rkhs_norm};

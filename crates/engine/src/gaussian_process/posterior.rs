@@ -77,7 +77,7 @@ impl Posterior {
         &self.kernel
     }
 
-    /// λ.
+    /// λ, the ridge.
     pub fn ridge(&self) -> f64 {
         self.ridge
     }

@@ -78,7 +78,7 @@ impl Profile {
 /// A profile and its derivatives at one squared scaled distance: what the marginal likelihood needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProfileSlopes {
-    /// φ.
+    /// φ, the profile itself.
     pub value: f64,
     /// dφ/d(r²).
     pub in_squared: f64,
@@ -92,7 +92,7 @@ pub struct Kernel {
     profile: Profile,
     length_scales: Vec<f64>,
     output_scale: f64,
-    /// a.
+    /// a, the share of the kernel that is a sum over coordinates, from 0 (none) to 1.
     #[serde(default, skip_serializing_if = "is_zero")]
     additive: f64,
 }
@@ -156,7 +156,7 @@ impl Kernel {
         self.profile
     }
 
-    /// ℓ.
+    /// ℓ, one length scale a coordinate, in sides of the unit cube. Along a longer one the function varies more slowly.
     pub fn length_scales(&self) -> &[f64] {
         &self.length_scales
     }

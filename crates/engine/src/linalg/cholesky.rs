@@ -77,13 +77,9 @@ impl Cholesky {
     }
 
     /// Rows of the matrix.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether the matrix has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// What was added to the diagonal.
@@ -104,6 +100,7 @@ impl Cholesky {
     }
 
     /// log det A = 2 Σᵢ log Lᵢᵢ.
+    #[cfg(test)]
     pub fn log_determinant(&self) -> f64 {
         2.0 * self.diagonal().map(f64::ln).sum::<f64>()
     }
@@ -196,6 +193,7 @@ impl Cholesky {
     }
 
     /// Replaces each of the right-hand sides b by A⁻¹b; see [`Self::solve_lower_batch`].
+    #[cfg(test)]
     pub fn solve_batch(&self, batch: &mut [f64]) {
         self.solve_lower_batch(batch);
         self.solve_upper_batch(batch);
@@ -500,7 +498,7 @@ mod tests {
     #[test]
     fn no_rows_have_determinant_one_and_nothing_to_solve() {
         let factor = Cholesky::factor(0, |_, _| unreachable!()).unwrap();
-        assert!(factor.is_empty());
+        assert_eq!(factor.len(), 0);
         assert_eq!(factor.log_determinant(), 0.0);
         factor.solve(&mut []);
         factor.solve_batch(&mut []);

@@ -188,6 +188,9 @@ mod tests {
             for (ours, theirs) in ours.iter().zip(&case.contributions) {
                 assert!((ours.value - theirs).abs() < 1e-13, "{ours:?} {theirs}");
             }
+            // The last three rows are equal to the first three: nothing is left of either, not even rounding.
+            let equal = (0..3).chain(rows.len() - 3..rows.len());
+            assert!(equal.into_iter().all(|i| ours[i].value == 0.0), "{ours:?}");
             assert_eq!(levels(&rows).unwrap(), case.levels);
             let on_front = (0..rows.len()).filter(|&i| case.levels[i] == 0);
             assert_eq!(front(&rows).unwrap(), on_front.collect::<Vec<_>>());

@@ -29,7 +29,7 @@ mod value;
 pub use condition::Condition;
 pub use configuration::Configuration;
 pub use dimension::Dimension;
-pub use fingerprint::{Fingerprint, Taken};
+pub(crate) use fingerprint::{Fingerprint, Taken};
 pub use kind::{Kind, Scale};
 pub use value::Value;
 

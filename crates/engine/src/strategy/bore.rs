@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, place};
 use super::spec::{BorePlusPlusSpec, BoreSpec};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::acquisition::Acquisition as _;
 use crate::batch::{Ascent, BatchRule, Svgd};
 use crate::classifier::least_squares::LeastSquares;
@@ -28,7 +28,7 @@ use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
 use crate::column::Column;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::forecast::{Forecast, Good};
+use crate::forecast::{Forecast, Forecasts, Good};
 use crate::goal::Goal;
 use crate::labels::{Labels, Threshold, Weights};
 use crate::named::Named as _;
@@ -125,29 +125,19 @@ where
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         self.check_model(space)?;
         self.rule.check()
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.place(evidence, batch_size, memory, |classifier, domain, count, rng| {
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        self.place(evidence, size, memory, |classifier, domain, count, rng| {
             self.rule.choose(&classifier.acquisition(self.target), domain, count, rng)
         })
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.forecasts(evidence, points, memory, |_| Ok(None))
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        self.forecasts(evidence, at, memory, |_| Ok(None))
     }
 }
 
@@ -161,34 +151,24 @@ where
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         self.confidence.check()?;
         self.bore.check_model(space)?;
         self.bore.rule.check()
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.bore.place(evidence, batch_size, memory, |classifier, domain, count, rng| {
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        self.bore.place(evidence, size, memory, |classifier, domain, count, rng| {
             let bound = classifier.upper_bound(self.confidence, self.bore.target)?;
             self.bore.rule.choose(&bound, domain, count, rng)
         })
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.bore.forecasts(evidence, points, memory, |classifier| {
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        self.bore.forecasts(evidence, at, memory, |classifier| {
             let bound = classifier.upper_bound(self.confidence, Target::LogProbability)?;
-            let mut values = vec![0.0; points.len()];
-            bound.values(points, &mut values);
+            let mut values = vec![0.0; at.len()];
+            bound.values(at, &mut values);
             Ok(Some(values.into_iter().map(f64::exp).collect()))
         })
     }
@@ -298,7 +278,7 @@ impl<L: Learner, R> Bore<L, R> {
         points: &Points,
         memory: &mut Memory,
         upper_bounds: impl FnOnce(&L::Classifier) -> Result<Option<Vec<f64>>>,
-    ) -> Result<Option<Vec<Forecast>>> {
+    ) -> Result<Forecasts> {
         let (told, column) = (evidence.history.points(), evidence.column());
         let Some(classifier) = self.classifier(told, column, evidence.seed, memory)? else {
             return Ok(None);

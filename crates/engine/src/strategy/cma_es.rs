@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use super::axis::{Axis, Scope};
 use super::opening::{Initial, place};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::descent::evolution::Evolution;
 use crate::error::{Error, Result};
 use crate::goal::Goal;
@@ -84,7 +84,7 @@ impl Strategy for CmaEs {
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         if let Some(population) =
             self.population.filter(|population| !(2..=100_000).contains(population))
         {
@@ -96,14 +96,9 @@ impl Strategy for CmaEs {
         Ok(())
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
         let initial = Initial::First(self.initial);
-        place(evidence, batch_size, "cma-es-initial", initial, |opening| {
+        place(evidence, size, "cma-es-initial", initial, |opening| {
             let Evidence { space, history, seed, .. } = opening.evidence;
             let run = self.replay(space, history, seed, memory)?;
             let mut draws = Points::with_capacity(space.dim(), opening.count);

@@ -7,11 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::placement::{Placement, one_by_one};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::acquisition::LogExpectedImprovement;
 use crate::batch::{Ascent, BatchRule};
 use crate::error::Result;
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::gaussian_process::Regression;
 use crate::goal::Goal;
 use crate::named::Named;
@@ -47,35 +47,24 @@ impl Strategy for GpEi {
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         self.regression.check(space.dim())?;
         BatchRule::<LogExpectedImprovement>::check(&self.ascent)
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
-            let acquisition = LogExpectedImprovement::new;
-            one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
-        })
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        Placement::of(&self.regression, self.initial).place(
+            evidence,
+            size,
+            memory,
+            |surrogate, domain, count, rng| {
+                let acquisition = LogExpectedImprovement::new;
+                one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
+            },
+        )
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.placement().predict(evidence, points, memory)
-    }
-}
-
-impl GpEi {
-    fn placement(&self) -> Placement<'_> {
-        Placement { regression: &self.regression, initial: self.initial }
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        Placement::of(&self.regression, self.initial).predict(evidence, at, memory)
     }
 }

@@ -23,11 +23,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::placement::{Placement, one_by_one};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::acquisition::LowerBound;
 use crate::batch::{Ascent, BatchRule};
 use crate::error::{Error, Result};
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::gaussian_process::{Regression, Surrogate};
 use crate::goal::Goal;
 use crate::named::Named;
@@ -48,7 +48,7 @@ pub enum Optimism {
         norm_bound: f64,
         /// R: the standard deviation of Gaussian noise, or a sub-Gaussian parameter.
         noise_deviation: f64,
-        /// δ.
+        /// δ, the probability that the bound fails anywhere, strictly between 0 and 1. A smaller one widens the bound.
         failure_probability: f64,
     },
 }
@@ -113,7 +113,7 @@ impl Optimism {
 pub struct GpUcb {
     /// What is fitted to the values.
     pub regression: Regression,
-    /// β.
+    /// How far below the mean the bound lies, in deviations: β. A larger one explores more.
     pub optimism: Optimism,
     /// How the least lower bound is sought.
     pub ascent: Ascent,
@@ -143,38 +143,27 @@ impl Strategy for GpUcb {
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         self.regression.check(space.dim())?;
         self.optimism.check(&self.regression)?;
         BatchRule::<LowerBound>::check(&self.ascent)
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
-            let width = self.optimism.width(surrogate)?;
-            let acquisition = |surrogate| LowerBound { surrogate, width };
-            one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
-        })
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        Placement::of(&self.regression, self.initial).place(
+            evidence,
+            size,
+            memory,
+            |surrogate, domain, count, rng| {
+                let width = self.optimism.width(surrogate)?;
+                let acquisition = |surrogate| LowerBound { surrogate, width };
+                one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
+            },
+        )
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.placement().predict(evidence, points, memory)
-    }
-}
-
-impl GpUcb {
-    fn placement(&self) -> Placement<'_> {
-        Placement { regression: &self.regression, initial: self.initial }
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        Placement::of(&self.regression, self.initial).predict(evidence, at, memory)
     }
 }
 

@@ -58,8 +58,8 @@ impl<R> Bore<LeastSquares, R> {
                 Threshold::Quantile { .. } => ThresholdRule::Moving,
             },
             hyper_parameters: match self.learner.hyper_parameters {
-                HyperParameters::Fixed { .. } => theory::HyperParameters::Fixed,
-                HyperParameters::MarginalLikelihood(_) => theory::HyperParameters::Estimated,
+                HyperParameters::Fixed { .. } => theory::HyperParameterRule::Fixed,
+                HyperParameters::MarginalLikelihood(_) => theory::HyperParameterRule::Estimated,
             },
             width: match confidence {
                 Confidence::Width(width) => Width::Fixed(width),

@@ -15,12 +15,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::placement::Placement;
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::acquisition::PenalisedImprovement;
 use crate::batch::{Ascent, BatchRule};
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::gaussian_process::Regression;
 use crate::goal::Goal;
 use crate::named::Named;
@@ -56,45 +56,35 @@ impl Strategy for LpEi {
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         self.regression.check(space.dim())?;
         BatchRule::<PenalisedImprovement>::check(&self.ascent)
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
-            let mut penalised = PenalisedImprovement::new(surrogate.clone(), domain.pending, rng)?;
-            let mut ahead = domain.pending.clone();
-            let mut chosen = Points::with_capacity(ahead.dim(), count);
-            for _ in 0..count {
-                let domain = Domain { pending: &ahead, ..*domain };
-                let best = self.ascent.choose(&penalised, &domain, 1, rng)?;
-                let settled = domain.settle(&best, rng)?;
-                settled.rows().for_each(|x| penalised.penalise(x));
-                chosen.extend(&settled);
-                ahead.extend(&settled);
-            }
-            Ok(chosen)
-        })
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        Placement::of(&self.regression, self.initial).place(
+            evidence,
+            size,
+            memory,
+            |surrogate, domain, count, rng| {
+                let mut penalised =
+                    PenalisedImprovement::new(surrogate.clone(), domain.pending, rng)?;
+                let mut ahead = domain.pending.clone();
+                let mut chosen = Points::with_capacity(ahead.dim(), count);
+                for _ in 0..count {
+                    let domain = Domain { pending: &ahead, ..*domain };
+                    let best = self.ascent.choose(&penalised, &domain, 1, rng)?;
+                    let settled = domain.settle(&best, rng)?;
+                    settled.rows().for_each(|x| penalised.penalise(x));
+                    chosen.extend(&settled);
+                    ahead.extend(&settled);
+                }
+                Ok(chosen)
+            },
+        )
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.placement().predict(evidence, points, memory)
-    }
-}
-
-impl LpEi {
-    fn placement(&self) -> Placement<'_> {
-        Placement { regression: &self.regression, initial: self.initial }
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        Placement::of(&self.regression, self.initial).predict(evidence, at, memory)
     }
 }

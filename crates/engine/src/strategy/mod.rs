@@ -38,7 +38,7 @@ use std::fmt;
 
 use crate::column::Column;
 use crate::error::{Error, Result};
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::points::Points;
@@ -80,20 +80,31 @@ pub trait Strategy: Send + Sync {
         goal.is_single()
     }
 
-    /// Refuses settings that do not fit each other or the space, and a goal that it does not serve.
-    fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()>;
+    /// Refuses settings that do not fit each other or the space, and a goal that it does not serve; the latter alone, unless
+    /// a strategy has more to check.
+    fn check(&self, _space: &SearchSpace, goal: &Goal) -> Result<()> {
+        self.check_served(goal)
+    }
+
+    /// Refuses a goal that it does not serve, and names the methods that do.
+    fn check_served(&self, goal: &Goal) -> Result<()> {
+        if self.serves(goal) {
+            return Ok(());
+        }
+        Err(Error::Unserved {
+            method: self.name(),
+            goal: goal.to_string(),
+            reason: "it serves one objective, without constraints and fidelity",
+            serving: serving(goal).join(", "),
+        })
+    }
 
     /// `batch_size` legal points, distinct from each other, from history and from the pending points (unless
     /// the space allows repeats).
     ///
     /// `memory` belongs to this strategy, seed and history, and saves work only: an empty one gives the same
     /// points.
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points>;
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points>;
 
     /// The place in history of the trial to keep: that of the lowest value, unless the strategy has a model of the noise
     /// and knows better. Pure, like proposing.
@@ -105,25 +116,12 @@ pub trait Strategy: Send + Sync {
     /// while there is nothing to learn from. Pure, like proposing.
     fn predict(
         &self,
-        _evidence: Evidence<'_>,
-        _points: &Points,
+        _evidence: Evidence,
+        _at: &Points,
         _memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
+    ) -> Result<Forecasts> {
         Ok(None)
     }
-}
-
-/// Refuses a goal that a strategy does not serve, and names the methods that do.
-fn check_served(strategy: &dyn Strategy, goal: &Goal) -> Result<()> {
-    if strategy.serves(goal) {
-        return Ok(());
-    }
-    Err(Error::Unserved {
-        method: strategy.name(),
-        goal: goal.to_string(),
-        reason: "it serves one objective, without constraints and fidelity",
-        serving: serving(goal).join(", "),
-    })
 }
 
 /// The names of the methods that serve a goal.
@@ -146,26 +144,16 @@ impl Strategy for Box<dyn Strategy> {
         self.as_ref().check(space, goal)
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.as_ref().propose(evidence, batch_size, memory)
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        self.as_ref().propose(evidence, size, memory)
     }
 
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
         self.as_ref().recommend(evidence, memory)
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.as_ref().predict(evidence, points, memory)
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        self.as_ref().predict(evidence, at, memory)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::acquisition::SmoothAcquisition;
 use crate::batch::{Ascent, BatchRule as _};
 use crate::domain::Domain;
 use crate::error::Result;
-use crate::forecast::{Forecast, Good};
+use crate::forecast::{Forecast, Forecasts, Good};
 use crate::gaussian_process::{Prediction, Regression, Surrogate};
 use crate::history::History;
 use crate::points::Points;
@@ -29,11 +29,15 @@ const LEADERS: usize = 3;
 /// Regression, and how many trials are drawn at random before it is asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement<'s> {
-    pub regression: &'s Regression,
-    pub initial: usize,
+    regression: &'s Regression,
+    initial: usize,
 }
 
-impl Placement<'_> {
+impl<'s> Placement<'s> {
+    pub fn of(regression: &'s Regression, initial: usize) -> Self {
+        Self { regression, initial }
+    }
+
     /// Random points while there are too few trials, then those that `choose` places by the surrogate.
     ///
     /// What `choose` gets is the surrogate of the values told, and a domain whose pending points include what is
@@ -63,7 +67,7 @@ impl Placement<'_> {
         evidence: Evidence<'_>,
         points: &Points,
         memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
+    ) -> Result<Forecasts> {
         let Some(best) = evidence.column().best_value() else { return Ok(None) };
         let surrogate = self.surrogate(evidence.history, memory.take().as_ref())?;
         let forecast = |x: &[f64]| {

@@ -11,12 +11,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::placement::Placement;
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::acquisition::{Acquisition as _, JointImprovement, LogExpectedImprovement};
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::forecast::Forecast;
+use crate::forecast::Forecasts;
 use crate::gaussian_process::{Regression, Surrogate};
 use crate::goal::Goal;
 use crate::named::Named;
@@ -72,7 +72,7 @@ impl Strategy for QEi {
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         for (field, value) in [
             ("q-ei samples", self.samples),
             ("q-ei batches", self.batches),
@@ -86,30 +86,17 @@ impl Strategy for QEi {
         self.regression.check(space.dim())
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
-        self.placement().place(evidence, batch_size, memory, |surrogate, domain, count, rng| {
-            self.choose(surrogate, domain, count, rng)
-        })
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        Placement::of(&self.regression, self.initial).place(
+            evidence,
+            size,
+            memory,
+            |surrogate, domain, count, rng| self.choose(surrogate, domain, count, rng),
+        )
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        memory: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
-        self.placement().predict(evidence, points, memory)
-    }
-}
-
-impl QEi {
-    fn placement(&self) -> Placement<'_> {
-        Placement { regression: &self.regression, initial: self.initial }
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        Placement::of(&self.regression, self.initial).predict(evidence, at, memory)
     }
 }
 

@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::goal::Goal;
 use crate::named::Named;
 use crate::points::Points;
-use crate::space::SearchSpace;
 
 /// Random search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,12 +45,8 @@ impl Strategy for Random {
         true
     }
 
-    fn check(&self, _: &SearchSpace, _: &Goal) -> Result<()> {
-        Ok(())
-    }
-
-    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, _: &mut Memory) -> Result<Points> {
-        place(evidence, batch_size, "random", Initial::All, |opening| {
+    fn propose(&self, evidence: Evidence, size: usize, _: &mut Memory) -> Result<Points> {
+        place(evidence, size, "random", Initial::All, |opening| {
             Ok(Points::new(opening.evidence.space.dim()))
         })
     }

@@ -49,12 +49,8 @@ impl Strategy for Sobol {
         true
     }
 
-    fn check(&self, _: &SearchSpace, _: &Goal) -> Result<()> {
-        Ok(())
-    }
-
-    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, _: &mut Memory) -> Result<Points> {
-        place(evidence, batch_size, "sobol-settle", Initial::First(0), |opening| {
+    fn propose(&self, evidence: Evidence, size: usize, _: &mut Memory) -> Result<Points> {
+        place(evidence, size, "sobol-settle", Initial::First(0), |opening| {
             let Evidence { space, seed, .. } = opening.evidence;
             let indices = opening.first as u64..(opening.first + opening.count) as u64;
             Ok(Points::from_rows(space.dim(), indices.map(|index| point(space, seed, index))))

@@ -17,21 +17,21 @@ pub enum Subject {
     BoreInstant,
     /// R_T of BORE (Theorem 2).
     BoreCumulative {
-        /// T.
+        /// T, the number of rounds.
         rounds: usize,
     },
     /// r_t of BORE++ (Theorem 3).
     BorePlusInstant,
     /// R_T of BORE++ (Theorem 3).
     BorePlusCumulative {
-        /// T.
+        /// T, the number of rounds.
         rounds: usize,
     },
     /// The distributional regret r̄_t of batch BORE++ (Theorem 4).
     BatchInstant,
     /// The distributional regret R̄_T of batch BORE++ (Theorem 4).
     BatchCumulative {
-        /// T.
+        /// T, the number of rounds.
         rounds: usize,
     },
 }

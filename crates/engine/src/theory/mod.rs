@@ -38,5 +38,5 @@ pub use max_information_gain::{MaxInformationGain, max_information_gain};
 pub use noise::noise_lipschitz;
 pub use regret::{Assumptions, BatchRun, Form, RegretBounds, Run};
 pub use setting::{
-    Choice, Estimator, HyperParameters, Noise, Reason, Setting, Standing, ThresholdRule, Width,
+    Choice, Estimator, HyperParameterRule, Noise, Reason, Setting, Standing, ThresholdRule, Width,
 };

@@ -10,12 +10,12 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
-/// φ(x).
+/// φ(x), the density of the standard normal distribution.
 pub fn density(x: f64) -> f64 {
     log_density(x).exp()
 }
 
-/// Φ(x).
+/// Φ(x), the probability that a standard normal number is at most x.
 pub fn cumulative(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }

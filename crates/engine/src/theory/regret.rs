@@ -44,7 +44,7 @@ use super::confidence::{
     check_not_negative, check_positive, check_probability, confidence_width_for,
 };
 use super::deviation_sum::{deviation_sum, paper_deviation_sum};
-use super::setting::{Choice, Estimator, HyperParameters, Setting, ThresholdRule, Width};
+use super::setting::{Choice, Estimator, HyperParameterRule, Setting, ThresholdRule, Width};
 
 /// Which form of a bound is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub struct Assumptions {
 /// What a sequential run leaves behind after T rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// T.
+    /// T, the number of rounds.
     pub rounds: usize,
     /// γ_T of the observed points, or an upper bound of it. It enters β_T.
     pub information_gain: f64,
@@ -82,7 +82,7 @@ pub struct Run {
 /// What a batch run leaves behind after T rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BatchRun {
-    /// T.
+    /// T, the number of rounds.
     pub rounds: usize,
     /// M, the points of a batch.
     pub batch_size: usize,
@@ -321,7 +321,7 @@ impl RegretBounds {
         assumptions.push(Assumption::NoiseLipschitz(self.noise_lipschitz()?));
         let Setting { estimator, threshold, hyper_parameters, .. } = self.setting;
         if (estimator, threshold, hyper_parameters)
-            == (Estimator::LeastSquares, ThresholdRule::Fixed, HyperParameters::Fixed)
+            == (Estimator::LeastSquares, ThresholdRule::Fixed, HyperParameterRule::Fixed)
         {
             assumptions.push(Assumption::FixedBeforehand);
         }

@@ -19,7 +19,7 @@ use super::regret::Form;
 /// The parts of a run that the theorems make conditions on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
-    /// λ.
+    /// λ, the ridge of least squares, positive. More of it smooths the estimate and widens the deviations.
     pub ridge: f64,
     /// s = k(x, x). The paper has s ≤ 1; the tighter forms hold for any s.
     pub output_scale: f64,
@@ -28,7 +28,7 @@ pub struct Setting {
     /// Where τ comes from.
     pub threshold: ThresholdRule,
     /// Where the kernel's length scales, its output scale and the ridge come from.
-    pub hyper_parameters: HyperParameters,
+    pub hyper_parameters: HyperParameterRule,
     /// Where the confidence width β comes from.
     pub width: Width,
     /// Whether the observed values are noisy.
@@ -60,7 +60,7 @@ pub enum ThresholdRule {
 /// Where hyper-parameters come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum HyperParameters {
+pub enum HyperParameterRule {
     /// Given before the run.
     Fixed,
     /// Estimated from the values of the run.
@@ -149,9 +149,9 @@ pub enum Reason {
     ApproximateSampling,
     /// The paper's constant in Lemma A.2 does not follow for this ridge and number of rounds.
     DeviationSum {
-        /// λ.
+        /// λ, the ridge of least squares.
         ridge: f64,
-        /// T.
+        /// T, the number of rounds.
         rounds: usize,
     },
     /// The paper bounds the expected sum of a batch run's deviations, not the sum of the run at hand.
@@ -237,7 +237,7 @@ impl Setting {
         if self.threshold == ThresholdRule::Moving {
             reasons.push(Reason::MovingThreshold);
         }
-        if self.hyper_parameters == HyperParameters::Estimated {
+        if self.hyper_parameters == HyperParameterRule::Estimated {
             reasons.push(Reason::EstimatedHyperParameters);
         }
         if let Width::Fixed(width) = self.width {
@@ -289,7 +289,7 @@ pub(super) mod tests {
             output_scale: 1.0,
             estimator: Estimator::LeastSquares,
             threshold: ThresholdRule::Fixed,
-            hyper_parameters: HyperParameters::Fixed,
+            hyper_parameters: HyperParameterRule::Fixed,
             width: Width::Level { failure_probability: 0.1, label_noise: LabelNoise::Paper },
             noise: Noise::Present,
             choice: Choice::Exact,
@@ -324,7 +324,7 @@ pub(super) mod tests {
             (Setting { estimator: Estimator::Other, ..covered() }, Reason::OtherEstimator),
             (Setting { threshold: ThresholdRule::Moving, ..covered() }, Reason::MovingThreshold),
             (
-                Setting { hyper_parameters: HyperParameters::Estimated, ..covered() },
+                Setting { hyper_parameters: HyperParameterRule::Estimated, ..covered() },
                 Reason::EstimatedHyperParameters,
             ),
             (Setting { width: Width::Fixed(3.0), ..covered() }, Reason::FixedWidth(3.0)),

@@ -4,7 +4,7 @@ use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
 use wimble::seed::{Rng, below, uniform};
 use wimble::theory::{
-    Assumptions, Choice, Estimator, Form, HyperParameters, InformationGain, LabelNoise, Noise,
+    Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, LabelNoise, Noise,
     RegretBounds, Setting, ThresholdRule, Width, confidence_width_for, noise_lipschitz, normal,
 };
 
@@ -142,7 +142,7 @@ pub fn setting(ridge: f64, label_noise: LabelNoise) -> Setting {
         output_scale: 1.0,
         estimator: Estimator::LeastSquares,
         threshold: ThresholdRule::Fixed,
-        hyper_parameters: HyperParameters::Fixed,
+        hyper_parameters: HyperParameterRule::Fixed,
         width: Width::Level { failure_probability: DELTA, label_noise },
         noise: Noise::Present,
         choice: Choice::Exact,

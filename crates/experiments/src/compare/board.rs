@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::group::Group;
-use super::run::folder;
-use super::settings::{Subject, Tool};
+use super::settings::{Subject, Tool, folder};
 use crate::error::Result;
 use crate::record::{End, Records, Trial};
 use crate::summary::quantile;
@@ -27,7 +26,7 @@ pub struct Board {
 impl Board {
     /// The records under `dir` with batches of this size.
     pub fn read(dir: &Path, batch_size: usize) -> Result<Self> {
-        let records = Records::read_folder(&dir.join("records").join(folder(batch_size)))?;
+        let records = Records::read(dir, &folder(batch_size))?;
         let open_runs = records.trials.len() - records.ended();
         let ended = records.trials.into_iter().filter(|(_, trial)| trial.end.is_some());
         let runs = ended.map(|(key, trial)| ((key.method, key.problem, key.trial), trial));

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,10 @@ use wimble::outcome::Outcome;
 use wimble::seed::Seed;
 use wimble::session::Session;
 
-use super::function::Function;
-use super::oracle::Oracle;
+use super::objective;
 use super::settings::{Settings, Tool};
 use crate::error::{Error, Result};
+use crate::oracle::Oracle;
 
 /// Batches asked for at each size.
 const ASKS: usize = 5;
@@ -31,7 +32,7 @@ pub struct Latency {
     pub settings: String,
     /// The problem.
     pub problem: String,
-    /// Points an ask.
+    /// Points of each ask.
     pub batch_size: usize,
     /// By size.
     pub sizes: Vec<Size>,
@@ -40,7 +41,7 @@ pub struct Latency {
 /// The asks after N evaluations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Size {
-    /// N.
+    /// Number of evaluations before the asks.
     pub evaluations: usize,
     /// CPU seconds of each ask.
     pub seconds: Vec<f64>,
@@ -56,7 +57,7 @@ impl Latency {
         patience: f64,
     ) -> Result<Self> {
         let method = tool.method()?;
-        let function = Function::known(&settings.latency_problem)?;
+        let objective = objective::known(&settings.latency_problem)?;
         let mut latency = Self {
             tool: tool.name.clone(),
             settings: format!("wimble {} {method}", env!("CARGO_PKG_VERSION")),
@@ -65,12 +66,12 @@ impl Latency {
             sizes: Vec::new(),
         };
         for &evaluations in sizes {
-            let mut oracle = Oracle::new(function.clone(), 0)?;
+            let mut oracle = Oracle::new(Arc::clone(&objective), Seed(0), 0)?;
             let strategy = method.build(settings.batch_size)?;
             let mut session =
                 Session::new(oracle.space().clone(), strategy, Direction::Minimise, Seed(0))?;
             for point in oracle.initial().take(evaluations) {
-                let value = oracle.observe(&point)?.value;
+                let value = oracle.observe(&point)?.told;
                 session.observe(&point, Outcome::from(value))?;
             }
             let mut seconds = Vec::new();
@@ -79,7 +80,7 @@ impl Latency {
                 let trials = session.ask(settings.batch_size)?;
                 seconds.push(before.elapsed().as_secs_f64());
                 for trial in trials {
-                    let value = oracle.observe(&trial.configuration)?.value;
+                    let value = oracle.observe(&trial.configuration)?.told;
                     session.tell(trial.id, Outcome::from(value))?;
                 }
                 if seconds.iter().sum::<f64>() > patience {

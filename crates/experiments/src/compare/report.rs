@@ -24,18 +24,18 @@ pub fn report(dir: &Path) -> Result<Vec<PathBuf>> {
         return Err(Error::Nothing {
             path: dir.to_owned(),
             missing: "no records of a run that has ended",
-            remedy: "run ours with `wimble compare run --out` and others with benches/peers/run into this folder first",
+            remedy: "run ours with `wimble-lab compare run --out` and others with benches/peers/run into this folder first",
         });
     }
     let mut written = Vec::new();
     let mut figures = Vec::new();
     for (batch_size, board) in &boards {
         for suite in Suite::ALL {
-            let paths = figure::draw(dir, &settings, suite, *batch_size, board)?;
-            if !paths.is_empty() {
-                figures.push(figure::name(suite, *batch_size));
+            if let Some(chart) = figure::chart(&settings, suite, *batch_size, board) {
+                let name = figure::name(suite, *batch_size);
+                written.push(chart.write(&dir.join(format!("{name}.svg")))?);
+                figures.push(name);
             }
-            written.extend(paths);
         }
     }
     let latencies = Latency::read_all(dir)?;

@@ -1,14 +1,19 @@
 //! What is compared, on what and for how long: `settings/compare.toml`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use wimble::seed::Seed;
 use wimble::strategy::Spec;
 
-use super::function::Function;
+use super::objective;
+use crate::choice::{keep, named, positive};
 use crate::data::Folder;
 use crate::error::{Error, Result};
-use crate::settings::{keep, positive};
+use crate::objective::Objective;
+use crate::record::{Key, Start};
+use crate::run::{Experiment, Planned, Work};
 
 /// The comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,15 +21,15 @@ use crate::settings::{keep, positive};
 pub struct Settings {
     /// Uniform points that every tool starts from.
     pub initial: usize,
-    /// Runs a tool and problem, with the seeds from 0.
-    pub seeds: u64,
-    /// Points an ask.
+    /// Runs of each tool on each problem; their seeds count from 0.
+    pub seeds: usize,
+    /// Points of each ask.
     pub batch_size: usize,
-    /// Evaluations a run, initial points included.
+    /// Evaluations in each run, initial points included.
     pub evaluations: usize,
     /// Evaluations at which tables and ranks are made.
     pub checkpoints: Vec<usize>,
-    /// Seconds of asking after which a run ends.
+    /// Seconds of processor time spent asking after which a run ends.
     pub ask_seconds: f64,
     /// The problem on which asking is timed.
     pub latency_problem: String,
@@ -46,7 +51,7 @@ pub struct Tool {
     pub title: String,
     /// The engine's method in words; `None` for a peer, whose records come from elsewhere.
     pub spec: Option<String>,
-    /// Evaluations a run, if fewer than for all.
+    /// Evaluations in each run, if fewer than for all.
     pub evaluations: Option<usize>,
     /// Whether its ask takes so long that it runs on the problems of the sample only.
     #[serde(default)]
@@ -70,7 +75,7 @@ pub struct Subject {
     pub suite: Suite,
     /// The problem of Figure 3 that it is; data and optimum are in the settings of that figure.
     pub fig3: Option<String>,
-    /// Evaluations a run, if fewer than for all.
+    /// Evaluations in each run, if fewer than for all.
     pub evaluations: Option<usize>,
     /// Whether slow tools run on it too.
     #[serde(default)]
@@ -117,7 +122,7 @@ pub struct Changes {
     /// These problems only; all if empty.
     pub problems: Vec<String>,
     /// Another number of seeds.
-    pub seeds: Option<u64>,
+    pub seeds: Option<usize>,
     /// Another number of evaluations.
     pub evaluations: Option<usize>,
     /// Another batch size.
@@ -139,14 +144,7 @@ impl Settings {
         keep("problem of the comparison", &mut self.problems, &changes.problems, |subject| {
             &subject.name
         })?;
-        self.seeds = changes.seeds.unwrap_or(self.seeds);
-        if self.seeds == 0 {
-            return Err(Error::Invalid {
-                field: "seeds",
-                value: "0".to_owned(),
-                allowed: "at least 1",
-            });
-        }
+        self.seeds = positive("seeds", changes.seeds.unwrap_or(self.seeds))?;
         self.evaluations = changes.evaluations.unwrap_or(self.evaluations);
         if self.evaluations <= self.initial {
             return Err(Error::Invalid {
@@ -163,7 +161,7 @@ impl Settings {
     pub fn leave_out_missing(&mut self, data: &Folder) -> Result<Vec<(String, Error)>> {
         let mut left_out = Vec::new();
         for subject in self.problems.iter().filter(|subject| subject.fig3.is_some()) {
-            match Function::of(subject, data) {
+            match objective::of(subject, data) {
                 Err(error @ Error::MissingData { .. }) => {
                     left_out.push((subject.name.clone(), error));
                 }
@@ -186,6 +184,59 @@ impl Settings {
     }
 }
 
+/// The folder of the records with batches of this size, as a figure of its own.
+pub(super) fn folder(batch_size: usize) -> String {
+    format!("compare-{batch_size}")
+}
+
+impl Experiment for Settings {
+    fn trials(&self) -> Result<Vec<Planned>> {
+        let Self { tools, problems, .. } = self;
+        let pairs = || problems.iter().flat_map(|on| tools.iter().map(move |of| (of, on)));
+        let meant = || pairs().filter(|(tool, subject)| tool.runs_on(subject));
+        let runs = (0..self.seeds).flat_map(|seed| meant().map(move |pair| (seed, pair)));
+        runs.map(|(seed, (tool, subject))| self.planned(tool, subject, seed)).collect()
+    }
+
+    fn objective(&self, problem: &str, data: &Folder) -> Result<Arc<dyn Objective>> {
+        let subject =
+            named("problem of the comparison", &self.problems, problem, |subject| &subject.name)?;
+        objective::of(subject, data)
+    }
+}
+
+impl Settings {
+    fn planned(&self, tool: &Tool, subject: &Subject, seed: usize) -> Result<Planned> {
+        let Self { batch_size, initial, ask_seconds, .. } = *self;
+        let spec = tool.method()?;
+        Ok(Planned {
+            start: Start {
+                key: Key {
+                    figure: folder(batch_size),
+                    problem: subject.name.clone(),
+                    method: tool.name.clone(),
+                    trial: seed,
+                },
+                seed: seed as u64,
+                rounds: self.rounds(tool, subject),
+                settings: format!(
+                    "wimble {} {spec}; batches of {batch_size}, {initial} initial; at most {ask_seconds} s",
+                    env!("CARGO_PKG_VERSION"),
+                ),
+            },
+            seed: Seed(seed as u64),
+            batch_size,
+            time_limit: Some(ask_seconds),
+            work: Work::Search {
+                spec: Box::new(spec),
+                initial,
+                first_noise: 0,
+                checkpoints: self.checkpoints.clone(),
+            },
+        })
+    }
+}
+
 impl Tool {
     /// Whether it is meant to run on a problem.
     pub fn runs_on(&self, subject: &Subject) -> bool {
@@ -198,7 +249,7 @@ impl Tool {
             Some(spec) => Ok(spec.parse()?),
             None => Err(Error::Unreadable {
                 path: "compare.toml".to_owned(),
-                reason: format!("{} is run by benches/peers, not by wimble", self.name),
+                reason: format!("{} is run by benches/peers, not by wimble-lab", self.name),
             }),
         }
     }
@@ -207,7 +258,7 @@ impl Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Figure;
+    use crate::paper::Figure;
 
     #[test]
     fn every_problem_exists_and_every_method_builds() {

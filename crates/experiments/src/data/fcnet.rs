@@ -14,12 +14,12 @@
 //! Memory: 2.5 MB a table. A row out of its order, or a cell that is no number, is an error that names the line.
 
 use serde::Deserialize;
-use wimble::seed::{Rng, below};
+use wimble::seed::below;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
 use super::{Folder, Source};
 use crate::error::{Error, Result};
-use crate::objective::{Objective, Observation};
+use crate::objective::{Noise, Objective, Observation};
 
 /// Trainings of a configuration.
 const SEEDS: usize = 4;
@@ -202,9 +202,9 @@ impl Objective for Table {
         space()
     }
 
-    fn observe(&self, configuration: &Configuration, rng: &mut Rng) -> Result<Observation> {
+    fn observe(&self, configuration: &Configuration, noise: Noise) -> Result<Observation> {
         let index = Self::index(configuration)?;
-        let told = f64::from(self.errors[index][below(rng, SEEDS)]);
+        let told = f64::from(self.errors[index][below(&mut noise.stream(), SEEDS)]);
         let mean = self.means[index];
         let better = self.sorted.partition_point(|&other| other < mean);
         let others = vec![
@@ -259,11 +259,11 @@ mod tests {
         let space = table.space().unwrap();
         assert_eq!(space.cardinality(), Some(62_208));
         let mut rng = Seed(1).stream("test", 0);
-        for _ in 0..50 {
+        for number in 0..50 {
             let configuration = space.decode(&space.sample(&mut rng));
             let index = Table::index(&configuration).unwrap();
             let base = (1 + (index * 7919) % 62_208) as f64;
-            let seen = table.observe(&configuration, &mut rng).unwrap();
+            let seen = table.observe(&configuration, Noise { seed: Seed(1), number }).unwrap();
             assert!(seen.told == base || seen.told == base + 4.0);
             assert_eq!(seen.regret, (seen.told - 5.0).abs());
             assert_eq!(seen.others[1], ("true_regret", base - 1.0));

@@ -19,12 +19,11 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use wimble::seed::Rng;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
 use super::{Folder, Source};
 use crate::error::{Error, Result};
-use crate::objective::{Objective, Observation};
+use crate::objective::{Noise, Objective, Observation};
 
 const ORIGIN: &str = "lcbench/model.onnx of github.com/slds-lmu/yahpo_data (YAHPO Gym 1.0.2), with tensors and scales written out in the \
      form that the module `data::lcbench` describes";
@@ -263,7 +262,7 @@ impl Objective for Tuning {
         Ok(SearchSpace::new(tuned.map(dimension))?)
     }
 
-    fn observe(&self, configuration: &Configuration, _: &mut Rng) -> Result<Observation> {
+    fn observe(&self, configuration: &Configuration, _: Noise) -> Result<Observation> {
         let value = |input: &Input| match configuration.get(&input.name).and_then(Value::as_real) {
             Some(value) => Ok(value),
             None if input.name == "epoch" => Ok(EPOCHS),
@@ -355,8 +354,7 @@ mod tests {
         }
         let y = 3.0 / (1.0 + (1.0 - 0.75 * n(h).max(0.0)).exp()) + 1.0;
         let configuration = [("rate", x)].into_iter().collect();
-        let rng = &mut Seed(0).stream("test", 0);
-        let seen = tuning.observe(&configuration, rng).unwrap();
+        let seen = tuning.observe(&configuration, Noise { seed: Seed(0), number: 0 }).unwrap();
         assert!((seen.told - (100.0 - (y.exp() - 1e-12))).abs() < 1e-9, "{seen:?}");
         assert_eq!(tuning.space().unwrap().dim(), 1);
     }

@@ -12,7 +12,6 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use wimble::goal::Direction;
 use wimble::seed::Seed;
@@ -23,6 +22,7 @@ use super::images::Images;
 use super::network::{Split, validation_error};
 use super::space::{HyperParameters, space};
 use crate::error::{Error, Result};
+use crate::parallel;
 
 /// The table's columns.
 pub const HEADER: &str =
@@ -117,9 +117,6 @@ pub fn make(
     let points = points(budget.seed, count)?;
     let open: Vec<usize> = (0..count).filter(|run| !table.rows.contains_key(run)).collect();
     let found = count - open.len();
-    progress(found);
-    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(found));
-    let (stopped, failure) = (AtomicBool::new(false), Mutex::new(None));
     let train = |run: usize| -> Result<()> {
         let chosen = points[run];
         let seed = Seed(budget.seed ^ ((run as u64 + 1) << 32));
@@ -131,28 +128,7 @@ pub fn make(
         }
         Ok(())
     };
-    let work = || {
-        while !stopped.load(Ordering::Relaxed) {
-            let Some(&run) = open.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-            match train(run) {
-                Ok(()) => progress(ended.fetch_add(1, Ordering::Relaxed) + 1),
-                Err(error) => {
-                    stopped.store(true, Ordering::Relaxed);
-                    if let Ok(mut first) = failure.lock() {
-                        first.get_or_insert(error);
-                    }
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(open.len()) {
-            scope.spawn(work);
-        }
-    });
-    if let Ok(Some(error)) = failure.into_inner() {
-        return Err(error);
-    }
+    parallel::each(&open, jobs, found, progress, |&run| train(run))?;
     if let Ok((_, rows)) = file.into_inner() {
         let table = Table { comment: None, rows };
         fs::write(path, table.text(budget)).map_err(Error::file(path))?;

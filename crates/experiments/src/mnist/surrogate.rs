@@ -10,13 +10,13 @@
 //!
 //! Cost for n runs and d columns: O(T d n log² n) to fit, O(T log n) a value.
 
-use wimble::seed::{Rng, Seed, below};
+use wimble::seed::{Seed, below};
 use wimble::space::{Configuration, SearchSpace};
 
 use super::runs::Run;
 use super::space::space;
 use crate::error::Result;
-use crate::objective::{Objective, Observation};
+use crate::objective::{Noise, Objective, Observation};
 
 /// Trees.
 const TREES: usize = 100;
@@ -69,7 +69,7 @@ impl Objective for Surrogate {
         Ok(self.space.clone())
     }
 
-    fn observe(&self, configuration: &Configuration, _: &mut Rng) -> Result<Observation> {
+    fn observe(&self, configuration: &Configuration, _: Noise) -> Result<Observation> {
         let told = self.error(configuration)?;
         let regret = (told - self.optimum).max(0.0);
         Ok(Observation { told, regret, others: vec![("best_value", told)] })

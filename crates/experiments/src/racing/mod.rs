@@ -14,12 +14,11 @@ pub mod lap_time;
 pub mod path;
 
 use serde::Deserialize;
-use wimble::seed::Rng;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
 use crate::data::{Folder, Source, tracks};
 use crate::error::{Error, Result};
-use crate::objective::{Objective, Observation};
+use crate::objective::{Noise, Objective, Observation};
 use lap_time::{Car, minimum_time};
 use path::Track;
 
@@ -111,7 +110,7 @@ impl Objective for Race {
         Ok(SearchSpace::new(self.names().map(|name| Dimension::real(name, -reach, reach)))?)
     }
 
-    fn observe(&self, configuration: &Configuration, _: &mut Rng) -> Result<Observation> {
+    fn observe(&self, configuration: &Configuration, _: Noise) -> Result<Observation> {
         let offset = |name: String| {
             let found = configuration.get(&name).and_then(Value::as_real);
             found.ok_or_else(|| {

@@ -1,10 +1,10 @@
-//! A storage that does not answer: since when, who asks for it, and when it is no longer waited for.
+//! One outage of the storage, shared by all threads of a run.
 //!
-//! All threads of a run share one absence. It begins with the first call that fails and ends with the first that is
-//! answered; the watcher hears of both once, and of one that lasts every minute. Meanwhile one thread at a time looks
-//! for the storage, for a call to a server that is cut off may hang, and the others wait.
+//! It begins with the first call that fails and ends with the first that is answered. The watcher hears of its beginning
+//! and its end, and every minute in between. Meanwhile one thread at a time tries to reach the storage, because a call to
+//! a server that is cut off may hang; the other threads wait.
 //!
-//! When the absence has lasted longer than the patience, or the run is told to stop, calls return unanswered.
+//! Once an outage has lasted longer than the patience, or the run is told to stop, calls return unanswered.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
@@ -14,11 +14,11 @@ use super::process::Urgency;
 use super::{Event, SHORT_LOOK, Stop};
 use crate::error::{Error, Result};
 
-/// Between two looks for the storage, at first and at most.
+/// The pause between two attempts to reach the storage, at first and at most.
 const BACK_OFF: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
-/// How often the watcher hears of an absence that lasts.
+/// Interval between reminders of an outage that lasts.
 const REMINDER: Duration = Duration::from_secs(60);
-/// How long a run that is told to stop still looks for a storage that may be starting again.
+/// How long a run that is told to stop still tries to reach a storage that may be restarting.
 const LAST_LOOKS: Duration = Duration::from_secs(2);
 
 /// Whether the storage answers, for all threads of a run.
@@ -53,8 +53,7 @@ impl<'r> Absence<'r> {
         }
     }
 
-    /// Repeats a call until the storage answers it. `None`: it did not, and is no longer waited for. Before the first
-    /// wait, `waiting` is called.
+    /// Repeats a call until the storage answers it; `None` if the run gave up first. Calls `waiting` before the first wait.
     pub fn outlast<T>(
         &self,
         mut call: impl FnMut() -> Result<T>,
@@ -85,7 +84,7 @@ impl<'r> Absence<'r> {
         }
     }
 
-    /// One call; `None` if the storage does not answer, or if another thread looks for it just now.
+    /// Makes the call once; `None` if the storage did not answer, or if another thread is trying to reach it just now.
     fn attempt<T>(&self, call: &mut impl FnMut() -> Result<T>) -> Option<Result<T>> {
         let _look = match (self.is_away(), self.look.try_lock()) {
             (false, _) => None,

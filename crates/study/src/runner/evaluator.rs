@@ -17,12 +17,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
+use super::finding::{self, Finding};
 use super::process::{self, Ended, Invocation, Limits, Urgency};
-use super::result::{self, Found, Said};
 use super::trial_folder::TrialFolder;
-use crate::attributes::Attributes;
+use wimble::goal::Goal;
+use wimble::outcome::{Failure, Outcome};
+
 use crate::study_file::{Evaluation, Facts, StartIn, variable};
-use crate::trial::{Claim, Failure, Outcome};
+use crate::trial::Claim;
 
 /// What shells exit with after SIGINT.
 const INTERRUPTED_EXIT: i32 = 130;
@@ -35,32 +37,21 @@ const KEPT_CHARACTERS: usize = 4_000;
 pub struct Evaluator {
     /// The study's name.
     pub study: String,
+    /// What its results are about.
+    pub goal: Goal,
     /// The command and its surroundings.
     pub evaluation: Evaluation,
     /// The folder of the study file, from which its paths are meant.
     pub home: PathBuf,
 }
 
-/// What came of an evaluation.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// Something to tell.
-    Result {
-        /// What came of it.
-        outcome: Outcome,
-        /// What was said beside it.
-        attributes: Attributes,
-    },
-    /// Back to the queue.
+/// Why an evaluation found nothing. Its trial goes back to the queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfinished {
+    /// The command was interrupted.
     Interrupted,
-    /// Back to the queue, and nothing more to be done: why.
+    /// The command cannot be run, and why: no other trial would fare better.
     CannotRun(String),
-}
-
-impl From<Outcome> for Verdict {
-    fn from(outcome: Outcome) -> Self {
-        Self::Result { outcome, attributes: Attributes::default() }
-    }
 }
 
 impl Evaluator {
@@ -117,7 +108,7 @@ impl Evaluator {
         slot: usize,
         urgency: &(dyn Fn() -> Urgency + Sync),
         retried: &dyn Fn(&str),
-    ) -> Verdict {
+    ) -> Result<Finding, Unfinished> {
         let folders = self.evaluation.folders.as_ref().map(|folders| self.home.join(folders));
         let folder = match TrialFolder::create(
             folders.as_deref(),
@@ -127,10 +118,10 @@ impl Evaluator {
         ) {
             Ok(folder) => folder,
             Err(error) => {
-                return Verdict::CannotRun(format!(
+                return Err(Unfinished::CannotRun(format!(
                     "the folder of trial {} cannot be made: {error}",
                     claim.trial
-                ));
+                )));
             }
         };
         let mut invocation = self.invocation(
@@ -145,43 +136,33 @@ impl Evaluator {
         let mut left = self.evaluation.retries;
         loop {
             let ended = folder.clear_result().and_then(|()| process::run(&invocation, &limits));
-            let verdict = match ended {
-                Ok(ended) => self.judge(&ended, &folder),
-                Err(error) => Verdict::CannotRun(error.to_string()),
-            };
-            match verdict {
-                Verdict::Result { outcome: Outcome::Failed(failure), .. } if left > 0 => {
+            let ended = ended.map_err(|error| Unfinished::CannotRun(error.to_string()))?;
+            match self.judge(&ended, &folder)? {
+                Finding { outcome: Outcome::Failed(failure), .. } if left > 0 => {
                     left -= 1;
                     retried(&failure.reason);
                 }
-                verdict => return verdict,
+                finding => return Ok(finding),
             }
         }
     }
 
-    fn judge(&self, ended: &Ended, folder: &TrialFolder) -> Verdict {
+    fn judge(&self, ended: &Ended, folder: &TrialFolder) -> Result<Finding, Unfinished> {
         let failed = |reason: String| {
-            Verdict::from(Outcome::Failed(Failure { reason, output: last_words(ended) }))
-        };
-        let told = |said: Said| Verdict::Result {
-            outcome: match said.found {
-                Found::Value(value) => Outcome::Value(value),
-                Found::Infeasible => Outcome::Infeasible,
-            },
-            attributes: said.attributes,
+            Ok(Finding::from(Outcome::Failed(Failure { reason, output: last_words(ended) })))
         };
         let found = || match folder.result() {
             Ok(Some(text)) => {
-                result::read(&text).map_err(|reason| format!("result file: {reason}"))
+                finding::read(&text, &self.goal).map_err(|reason| format!("result file: {reason}"))
             }
-            Ok(None) => result::read(&ended.stdout),
+            Ok(None) => finding::read(&ended.stdout, &self.goal),
             Err(error) => Err(format!("result file: {error}")),
         };
         // A command that was stopped and still ends well has done its work.
         if ended.stopped {
             return match (ended.status.success(), found()) {
-                (true, Ok(result)) => told(result),
-                _ => Verdict::Interrupted,
+                (true, Ok(finding)) => Ok(finding),
+                _ => Err(Unfinished::Interrupted),
             };
         }
         if ended.timed_out {
@@ -191,18 +172,15 @@ impl Evaluator {
         }
         let signal = ended.status.signal();
         if ended.status.code() == Some(INTERRUPTED_EXIT) || signal == Some(Signal::INT.as_raw()) {
-            return Verdict::Interrupted;
+            return Err(Unfinished::Interrupted);
         }
         if ended.status.code() == Some(self.evaluation.infeasible_exit) {
-            return Verdict::from(Outcome::Infeasible);
+            return Ok(Outcome::Infeasible.into());
         }
         if !ended.status.success() {
             return failed(ended.status.to_string());
         }
-        match found() {
-            Ok(found) => told(found),
-            Err(reason) => failed(reason),
-        }
+        found().or_else(failed)
     }
 }
 
@@ -232,7 +210,12 @@ mod tests {
         );
         let file = StudyFile::parse("s.toml", &text, Format::Toml)
             .unwrap_or_else(|error| panic!("{error}"));
-        Evaluator { study: file.name, evaluation: file.evaluation.unwrap(), home: ".".into() }
+        Evaluator {
+            study: file.name,
+            goal: file.goal,
+            evaluation: file.evaluation.unwrap(),
+            home: ".".into(),
+        }
     }
 
     fn claim(text: &str) -> Claim {
@@ -241,7 +224,7 @@ mod tests {
         Claim { trial: 3, configuration, token: Token { trial: 3, fence: 1 }, attempt: 1 }
     }
 
-    fn verdict(command: &str, more: &str) -> Verdict {
+    fn found(command: &str, more: &str) -> Result<Finding, Unfinished> {
         evaluator(command, more).evaluate(&claim("a"), 0, &|| Urgency::None, &|_| {})
     }
 
@@ -250,30 +233,27 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_end_has_its_verdict() {
-        let outcome = Verdict::from;
-        assert_eq!(verdict(&sh("echo noise; echo 0.5"), ""), outcome(Outcome::Value(0.5)));
-        assert_eq!(verdict(&sh("echo '{{\"value\": {x}}}'"), ""), outcome(Outcome::Value(0.25)));
+    fn every_way_to_end_has_its_found() {
+        let outcome = |outcome: Outcome| Ok(Finding::from(outcome));
+        assert_eq!(found(&sh("echo noise; echo 0.5"), ""), outcome(Outcome::from(0.5)));
+        assert_eq!(found(&sh("echo '{{\"value\": {x}}}'"), ""), outcome(Outcome::from(0.25)));
         assert_eq!(
-            verdict(&sh("echo 7 > $WIMBLE_RESULT_FILE; echo 8"), ""),
-            outcome(Outcome::Value(7.0))
+            found(&sh("echo 7 > $WIMBLE_RESULT_FILE; echo 8"), ""),
+            outcome(Outcome::from(7.0))
         );
-        assert_eq!(verdict(&sh("exit 77"), ""), outcome(Outcome::Infeasible));
-        assert_eq!(verdict(&sh("exit 9"), "infeasible-exit = 9"), outcome(Outcome::Infeasible));
+        assert_eq!(found(&sh("exit 77"), ""), outcome(Outcome::Infeasible));
+        assert_eq!(found(&sh("exit 9"), "infeasible-exit = 9"), outcome(Outcome::Infeasible));
+        assert_eq!(found(&sh("echo '{{\"infeasible\": true}}'"), ""), outcome(Outcome::Infeasible));
         assert_eq!(
-            verdict(&sh("echo '{{\"infeasible\": true}}'"), ""),
-            outcome(Outcome::Infeasible)
-        );
-        assert_eq!(
-            verdict(&sh("echo '{{\"value\": 2, \"epochs\": 12}}'"), ""),
-            Verdict::Result {
-                outcome: Outcome::Value(2.0),
+            found(&sh("echo '{{\"value\": 2, \"epochs\": 12}}'"), ""),
+            Ok(Finding {
+                outcome: Outcome::from(2.0),
                 attributes: [("epochs".to_owned(), 12.into())].into_iter().collect(),
-            }
+            })
         );
-        assert_eq!(verdict(&sh("exit 130"), ""), Verdict::Interrupted);
-        assert_eq!(verdict(&sh("kill -INT $$; sleep 5"), ""), Verdict::Interrupted);
-        assert!(matches!(verdict("[\"no-such-program\"]", ""), Verdict::CannotRun(_)));
+        assert_eq!(found(&sh("exit 130"), ""), Err(Unfinished::Interrupted));
+        assert_eq!(found(&sh("kill -INT $$; sleep 5"), ""), Err(Unfinished::Interrupted));
+        assert!(matches!(found("[\"no-such-program\"]", ""), Err(Unfinished::CannotRun(_))));
         for (script, more, words) in [
             ("echo 1; echo oh no >&2; exit 3", "", "exit status: 3\noh no"),
             ("echo nan", "", "NaN, which is not finite"),
@@ -282,8 +262,7 @@ mod tests {
             ("sleep 20", "timeout = 0.2\ngrace = 0.2", "its timeout of 200ms"),
             ("echo x > $WIMBLE_RESULT_FILE; echo 8", "", "result file: no result"),
         ] {
-            let Verdict::Result { outcome: Outcome::Failed(failure), .. } =
-                verdict(&sh(script), more)
+            let Ok(Finding { outcome: Outcome::Failed(failure), .. }) = found(&sh(script), more)
             else {
                 panic!("{script}")
             };
@@ -299,14 +278,14 @@ mod tests {
         let script = |end: &str| sh(&format!("echo x >> '{}'; {end}", count.display()));
         let runs = || std::fs::read_to_string(&count).unwrap().lines().count();
         let flaky = format!("[ $(wc -l < '{}') -ge 3 ] && echo 1 || exit 1", count.display());
-        assert_eq!(verdict(&script(&flaky), "retries = 5"), Verdict::from(Outcome::Value(1.0)));
+        assert_eq!(found(&script(&flaky), "retries = 5"), Ok(Outcome::from(1.0).into()));
         assert_eq!(runs(), 3);
         assert!(matches!(
-            verdict(&script("exit 1"), "retries = 2"),
-            Verdict::Result { outcome: Outcome::Failed(_), .. }
+            found(&script("exit 1"), "retries = 2"),
+            Ok(Finding { outcome: Outcome::Failed(_), .. })
         ));
         assert_eq!(runs(), 6);
-        verdict(&script("exit 77"), "retries = 2");
+        assert_eq!(found(&script("exit 77"), "retries = 2"), Ok(Outcome::Infeasible.into()));
         assert_eq!(runs(), 7);
     }
 
@@ -324,8 +303,8 @@ mod tests {
         );
         let runs = serde_json::to_string(&folder.path().join("runs")).unwrap();
         let evaluator = evaluator(&command, &format!("folders = {runs}"));
-        let verdict = evaluator.evaluate(&claim(&nasty), 0, &|| Urgency::None, &|_| {});
-        assert_eq!(verdict, Verdict::from(Outcome::Value(1.0)));
+        let finding = evaluator.evaluate(&claim(&nasty), 0, &|| Urgency::None, &|_| {});
+        assert_eq!(finding, Ok(Outcome::from(1.0).into()));
         let trial = folder.path().join("runs/s/000003");
         assert_eq!(std::fs::read_to_string(trial.join("seen")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(trial.join("env")).unwrap(), nasty);
@@ -351,10 +330,10 @@ mod tests {
             };
             evaluator.evaluate(&claim("a"), 0, &urgency, &|_| {})
         };
-        assert_eq!(stop("sleep 20"), Verdict::Interrupted);
+        assert_eq!(stop("sleep 20"), Err(Unfinished::Interrupted));
         assert_eq!(
             stop("trap 'echo 4; exit 0' TERM; sleep 20 & wait"),
-            Verdict::from(Outcome::Value(4.0))
+            Ok(Outcome::from(4.0).into())
         );
     }
 }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::finding::Finding;
 use super::worker_key;
-use crate::attributes::Attributes;
-use crate::trial::{Outcome, Token};
+use crate::trial::Token;
 
 /// The results of one study of one storage that are kept on this machine.
 #[derive(Debug, Clone)]
@@ -22,16 +22,14 @@ pub struct KeptResults {
     folder: PathBuf,
 }
 
-/// A result and the right to tell it.
+/// A finding and the right to tell it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeptResult {
     /// What to show when telling.
     pub token: Token,
     /// What to tell.
-    pub outcome: Outcome,
-    /// What to tell beside it.
-    #[serde(default)]
-    pub attributes: Attributes,
+    #[serde(flatten)]
+    pub finding: Finding,
 }
 
 impl KeptResults {
@@ -97,6 +95,8 @@ impl KeptResults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::Attributes;
+    use wimble::outcome::Outcome;
 
     #[test]
     fn results_are_kept_apart_by_study_and_gone_when_forgotten() {
@@ -107,11 +107,10 @@ mod tests {
         let attributes: Attributes = [("epochs".to_owned(), 12.into())].into_iter().collect();
         let result = |trial, outcome| KeptResult {
             token: Token { trial, fence: 9 },
-            outcome,
-            attributes: attributes.clone(),
+            finding: Finding { outcome, attributes: attributes.clone() },
         };
         let all = [
-            result(2, Outcome::Value(0.1 + 0.2)),
+            result(2, Outcome::from(0.1 + 0.2)),
             result(10, Outcome::Failed("it\ndiverged".into())),
             result(11, Outcome::Infeasible),
         ];
@@ -126,5 +125,14 @@ mod tests {
             results.forget(result.token).unwrap();
         }
         assert!(!results.folder().exists());
+    }
+
+    #[test]
+    fn a_result_that_an_earlier_version_left_is_read() {
+        let text =
+            r#"{"token":{"trial":3,"fence":7},"outcome":{"value":0.5},"attributes":{"epochs":12}}"#;
+        let result: KeptResult = serde_json::from_str(text).unwrap();
+        assert_eq!((result.token.trial, &result.finding.outcome), (3, &Outcome::from(0.5)));
+        assert_eq!(serde_json::to_string(&result).unwrap(), text);
     }
 }

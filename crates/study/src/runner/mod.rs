@@ -9,9 +9,9 @@
 //! # Contract
 //! - One process is one worker of the study and holds up to W trials. Started again under the same worker key, it finds
 //!   the trials that it ran and runs them again.
-//! - What was told is kept, and told once: asks and tells have keys, and are repeated under the same key while the storage
-//!   is away, for as long as the patience lasts. A result that waits for the storage is in a file meanwhile
-//!   ([`KeptResults`]), and the next run tells it if this one cannot.
+//! - A result is told once, and never lost. Asks and tells have keys; while the storage is unreachable the runner repeats
+//!   them under the same key, for as long as its patience lasts. Meanwhile results are kept in files ([`KeptResults`]): if
+//!   this run cannot tell them, the next one does.
 //! - A trial whose lease is lost is somebody else's: its command is ended and its result dropped.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
 //!   are lost. After its time budget it begins no more trials, and ends with those that it runs.
@@ -23,10 +23,10 @@
 
 mod absence;
 mod evaluator;
+pub mod finding;
 mod guardian;
 mod kept_results;
 pub mod process;
-pub mod result;
 mod slots;
 pub mod trial_folder;
 mod worker_key;
@@ -37,13 +37,16 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-pub use evaluator::{Evaluator, Verdict};
+pub use evaluator::{Evaluator, Unfinished};
+pub use finding::Finding;
 pub use kept_results::{KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
 
+use wimble::outcome::{Failure, Outcome};
+
 use crate::error::{Error, Result};
 use crate::study::Study;
-use crate::trial::{Claim, Failure, Outcome, Token};
+use crate::trial::{Claim, Token};
 use absence::Absence;
 use process::Urgency;
 use slots::{Held, Report, Shared, Slot};
@@ -52,11 +55,11 @@ use slots::{Held, Report, Shared, Slot};
 pub const FIRST_FAILURES: u64 = 5;
 /// A trial that is interrupted more often than this is not run again.
 const MOST_INTERRUPTIONS: u32 = 3;
-/// How often it is looked for trials that others gave back.
+/// Interval between polls for released trials.
 const LOOK: Duration = Duration::from_millis(500);
-/// How often it is looked whether to stop.
+/// Interval between checks whether to stop.
 const SHORT_LOOK: Duration = Duration::from_millis(50);
-/// How long a storage that is away is waited for, unless said.
+/// Default time to wait for an unreachable storage.
 pub const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
 /// A request to end, shared between threads. It only grows more urgent.
@@ -99,11 +102,11 @@ pub struct Runner {
     pub worker: String,
     /// How many commands run at a time.
     pub workers: usize,
-    /// After how long no more trials begin.
+    /// The time after which no more trials begin. Those that run are finished.
     pub time: Option<Duration>,
-    /// How long a storage that is away is waited for.
+    /// How long to wait for an unreachable storage before the run ends.
     pub patience: Duration,
-    /// Where results wait for it; in memory only where there is no such place.
+    /// Where results are kept while the storage is unreachable. `None` keeps them in memory only.
     pub kept: Option<KeptResults>,
     /// The request to end.
     pub stop: Stop,
@@ -135,34 +138,34 @@ pub enum Event {
         /// The trial.
         trial: u64,
     },
-    /// An evaluation was dropped, for its trial is no longer this worker's.
+    /// A result was dropped, because its trial belongs to another worker by now.
     Dropped {
         /// The trial.
         trial: u64,
         /// Why.
         reason: String,
     },
-    /// The storage does not answer; it is tried again. Said when that begins, and now and then while it lasts.
+    /// The storage is unreachable, and the run keeps trying. Sent when an outage begins, and every minute while it lasts.
     StorageAway {
-        /// What it said.
+        /// The error.
         reason: String,
-        /// For how long it has been away.
+        /// How long the outage has lasted.
         lasted: Duration,
-        /// For how long it is waited for.
+        /// How long the run keeps trying, from the beginning of the outage.
         patience: Duration,
     },
     /// The storage answers again.
     StorageBack {
-        /// For how long it was away.
+        /// How long the outage lasted.
         lasted: Duration,
     },
-    /// A result waits for the storage.
+    /// A result could not be told yet, and waits for the storage.
     Kept {
         /// The trial.
         trial: u64,
-        /// What came of it.
+        /// Its outcome.
         outcome: Outcome,
-        /// Why it is in no file, if it is not.
+        /// Why the result could not be written to a file, if it could not.
         trouble: Option<String>,
     },
 }
@@ -180,7 +183,7 @@ pub enum End {
     NothingWorks(Failure),
     /// The command cannot be run, and why.
     CannotRun(String),
-    /// The storage was away for longer than the patience; what it said.
+    /// The storage was unreachable for longer than the patience; its last error.
     StorageGone(String),
 }
 
@@ -193,7 +196,7 @@ pub struct Summary {
     pub told: u64,
     /// How many trials it gave back.
     pub released: u64,
-    /// How many results it could not tell, and left in files for the next run.
+    /// How many results it could not tell, and left in files for the next run to tell.
     pub kept: u64,
 }
 
@@ -345,7 +348,7 @@ impl Asking<'_> {
             Report::Told(outcome) => {
                 books.told += 1;
                 match outcome {
-                    Outcome::Value(_) => books.any_value = true,
+                    Outcome::Measured(_) => books.any_value = true,
                     Outcome::Infeasible => {}
                     Outcome::Failed(failure) => {
                         books.failures += 1;

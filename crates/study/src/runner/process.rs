@@ -23,9 +23,9 @@ use super::guardian::Guardian;
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
 
-/// How often it is looked whether to stop.
+/// Interval between checks whether to stop.
 const LOOK: Duration = Duration::from_millis(25);
-/// How long to wait between looks for the end of a child whose output has ended.
+/// Interval between checks for the end of a child whose output has ended.
 const SHORT_LOOK: Duration = Duration::from_millis(1);
 
 /// What to start, and where.
@@ -56,7 +56,7 @@ pub enum Urgency {
 pub struct Limits<'l> {
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// How long it has to end after it was asked to.
+    /// Time between asking it to end and killing it.
     pub grace: Duration,
     /// Whether it must end for another reason.
     pub urgency: &'l (dyn Fn() -> Urgency + Sync),
@@ -67,7 +67,7 @@ pub struct Limits<'l> {
 pub struct Ended {
     /// Its status.
     pub status: ExitStatus,
-    /// Whether it was ended for its time.
+    /// Whether it was ended because its timeout was over.
     pub timed_out: bool,
     /// Whether it was told to end for another reason.
     pub stopped: bool,

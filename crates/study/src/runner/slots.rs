@@ -7,18 +7,21 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::absence::Absence;
+use super::finding::Finding;
 use super::kept_results::KeptResult;
 use super::process::Urgency;
-use super::{Event, Runner, Verdict};
+use super::{Event, Runner, Unfinished};
+use wimble::outcome::Outcome;
+
 use crate::store::Refused;
 use crate::study::Study;
-use crate::trial::{Claim, Outcome, Token};
+use crate::trial::{Claim, Token};
 
-/// A lease is renewed so many times before it ends.
+/// How many heartbeats are sent within the length of a lease.
 const BEATS: u32 = 4;
-/// Not more often than this, however short the lease.
+/// The shortest interval between heartbeats, however short the lease.
 const SHORTEST_BEAT: Duration = Duration::from_millis(20);
-/// Nor less often.
+/// The longest interval between heartbeats.
 const LONGEST_BEAT: Duration = Duration::from_secs(15);
 
 /// What is known of a trial in hand.
@@ -53,7 +56,7 @@ pub(super) struct Shared<'r> {
 impl Shared<'_> {
     /// Tells a result. While it waits for the storage it is kept in a file.
     pub fn tell(&self, result: &KeptResult, took: Option<Duration>) -> Report {
-        let KeptResult { token, outcome, attributes } = result;
+        let KeptResult { token, finding: Finding { outcome, attributes } } = result;
         let key = format!("tell-{token}");
         let mut in_file = false;
         let keep = || {
@@ -147,7 +150,7 @@ impl Slot<'_> {
         };
         let retried = |reason: &str| watch(Event::Retried { trial, reason: reason.to_owned() });
         let began = Instant::now();
-        let verdict = runner.evaluator.evaluate(claim, self.number, &urgency, &retried);
+        let found = runner.evaluator.evaluate(claim, self.number, &urgency, &retried);
         if let Some(reason) = held.lost.lock().ok().and_then(|lost| lost.clone()) {
             watch(Event::Dropped { trial, reason });
             return Report::Gone;
@@ -155,13 +158,13 @@ impl Slot<'_> {
         if runner.stop.urgency() == Urgency::Kill {
             return Report::Gone;
         }
-        match verdict {
-            Verdict::Result { outcome, attributes } => {
-                let result = KeptResult { token: claim.token, outcome, attributes };
+        match found {
+            Ok(finding) => {
+                let result = KeptResult { token: claim.token, finding };
                 self.shared.tell(&result, Some(began.elapsed()))
             }
-            Verdict::Interrupted => self.shared.release(claim),
-            Verdict::CannotRun(reason) => {
+            Err(Unfinished::Interrupted) => self.shared.release(claim),
+            Err(Unfinished::CannotRun(reason)) => {
                 // What cannot be run must be known even if the trial could not be given back.
                 self.shared.release(claim);
                 Report::CannotRun(reason)

@@ -9,6 +9,8 @@ use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::fingerprint::fingerprint;
+
 /// More processes of one study on one machine than this are a mistake.
 const MOST: usize = 10_000;
 
@@ -53,11 +55,10 @@ impl WorkerKey {
     }
 }
 
-/// A study of a storage in a word that is the same in every version of this program (FNV-1a).
+/// A study of a storage in a word that is the same in every version of this program.
 pub(super) fn place(storage: &str, study: &str) -> String {
     // No text has the byte in between.
-    let bytes = storage.bytes().chain([0xff]).chain(study.bytes());
-    format!("{:016x}", wimble::seed::fnv1a(bytes))
+    fingerprint(storage.bytes().chain([0xff]).chain(study.bytes()))
 }
 
 /// The machine, in a word: its name, and a few letters for machines of the same name.

@@ -6,16 +6,17 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard};
 
-use super::rules::{Answer, Head, Reads, Rows, Rules};
-use super::{Ask, Filter, OutcomeKind, Proposal, Refused, Reply, Stage, Store};
+use super::rows::{Answer, Head, Reads, Rows};
+use super::rules::Rules;
+use super::{Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Stage, Store, Tell};
+
 use crate::addition::Addition;
-use crate::attributes::Attributes;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
-use crate::settings::Record;
-use crate::trial::{Change, Origin, Outcome, State, Token, Trial};
+use crate::settings::{EngineSpan, Record, check_format};
+use crate::trial::{Change, Origin, State, Token, Trial};
 
 /// Studies in memory.
 pub struct Memory {
@@ -65,67 +66,13 @@ fn unknown(study: &str) -> Error {
     Error::UnknownStudy { study: study.to_owned() }
 }
 
-impl Store for Memory {
-    fn create(&self, record: &Record) -> Result<Record> {
-        let name = &record.settings.name;
-        let Studies { tables, deleted } = &mut *self.lock()?;
-        Ok(match tables.entry(name.clone()) {
-            Entry::Occupied(table) => table.get().record(),
-            Entry::Vacant(place) => {
-                let fence = deleted.get(name).copied().unwrap_or(0);
-                place.insert(Table::new(record.clone(), fence)).record()
-            }
-        })
-    }
-
+impl Reader for Memory {
     fn study(&self, study: &str) -> Result<Record> {
-        self.read(study, Table::record)
+        self.read(study, Table::record)?
     }
 
     fn studies(&self) -> Result<Vec<String>> {
         Ok(self.lock()?.tables.keys().cloned().collect())
-    }
-
-    fn delete(&self, study: &str) -> Result<()> {
-        let mut studies = self.lock()?;
-        let table = studies.tables.remove(study).ok_or_else(|| unknown(study))?;
-        studies.deleted.insert(study.to_owned(), table.head.fence);
-        Ok(())
-    }
-
-    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
-        self.write(study, |rules| rules.set_budget(budget))
-    }
-
-    fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
-        self.write(study, |rules| rules.ask(ask, proposal))
-    }
-
-    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
-        self.write(study, |rules| rules.add(additions))
-    }
-
-    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
-        self.write(study, |rules| rules.heartbeats(tokens))
-    }
-
-    fn tell_with(
-        &self,
-        study: &str,
-        token: Token,
-        outcome: &Outcome,
-        attributes: &Attributes,
-        key: &str,
-    ) -> Result<()> {
-        self.write(study, |rules| rules.tell(token, outcome, attributes, key))
-    }
-
-    fn release(&self, study: &str, token: Token) -> Result<()> {
-        self.write(study, |rules| rules.release(token))
-    }
-
-    fn expire_leases(&self, study: &str) -> Result<usize> {
-        self.write(study, |rules| Ok(rules.ended()))
     }
 
     fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
@@ -177,20 +124,60 @@ impl Store for Memory {
     }
 }
 
+impl Store for Memory {
+    fn create(&self, record: &Record) -> Result<Record> {
+        let name = &record.settings.name;
+        let Studies { tables, deleted } = &mut *self.lock()?;
+        match tables.entry(name.clone()) {
+            Entry::Occupied(table) => table.get().record(),
+            Entry::Vacant(place) => {
+                let fence = deleted.get(name).copied().unwrap_or(0);
+                place.insert(Table::new(record.clone(), fence)).record()
+            }
+        }
+    }
+
+    fn delete(&self, study: &str) -> Result<()> {
+        let mut studies = self.lock()?;
+        let table = studies.tables.remove(study).ok_or_else(|| unknown(study))?;
+        studies.deleted.insert(study.to_owned(), table.head.fence);
+        Ok(())
+    }
+
+    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
+        self.write(study, |rules| rules.set_budget(budget))
+    }
+
+    fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
+        self.write(study, |rules| rules.ask(ask, proposal))
+    }
+
+    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
+        self.write(study, |rules| rules.add(additions))
+    }
+
+    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
+        self.write(study, |rules| rules.heartbeats(tokens))
+    }
+
+    fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
+        self.write(study, |rules| rules.tell(tell))
+    }
+
+    fn release(&self, study: &str, token: Token) -> Result<()> {
+        self.write(study, |rules| rules.release(token))
+    }
+
+    fn expire_leases(&self, study: &str) -> Result<usize> {
+        self.write(study, |rules| Ok(rules.ended()))
+    }
+}
+
 fn matches(trial: &Trial, filter: &Filter) -> bool {
-    let (stage, worker) = match &trial.state {
-        State::Queued(_) => (Stage::Queued, None),
-        State::Running(lease) => (Stage::Running, Some(&lease.worker)),
-        State::Finished(finish) => (Stage::Finished, Some(&finish.lease.worker)),
-    };
-    let outcome = trial.outcome().map(|outcome| match outcome {
-        Outcome::Value(_) => OutcomeKind::Value,
-        Outcome::Failed(_) => OutcomeKind::Failed,
-        Outcome::Infeasible => OutcomeKind::Infeasible,
-    });
-    filter.stage.is_none_or(|wanted| wanted == stage)
+    let outcome = trial.outcome().map(OutcomeKind::of);
+    filter.stage.is_none_or(|wanted| wanted == Stage::of(&trial.state))
         && (filter.outcome.is_none() || filter.outcome == outcome)
-        && (filter.worker.is_none() || filter.worker.as_ref() == worker)
+        && (filter.worker.is_none() || filter.worker.as_deref() == trial.worker())
 }
 
 /// One study, with what finds its trials.
@@ -230,10 +217,11 @@ impl Table {
         }
     }
 
-    fn record(&self) -> Record {
+    fn record(&self) -> Result<Record> {
         let mut record = self.record.clone();
+        check_format(&record.settings.name, record.format)?;
         record.settings.budget = self.head.budget;
-        record
+        Ok(record)
     }
 
     fn list(&mut self, trial: &Trial) {
@@ -247,8 +235,8 @@ impl Table {
                 self.held.entry(lease.worker.clone()).or_default().insert(trial.id);
             }
             State::Finished(finish) => {
-                if let Outcome::Value(value) = finish.outcome {
-                    let score = self.record.settings.minimised(value);
+                if let Some(value) = finish.outcome.value() {
+                    let score = self.record.settings.goal.first_direction().turn(value);
                     self.scores.insert((sortable(score), trial.sequence, trial.id));
                 }
             }
@@ -373,6 +361,14 @@ impl Rows for Table {
 
     fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()> {
         self.additions.insert(key.to_owned(), trial);
+        Ok(())
+    }
+
+    fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()> {
+        let engines = &mut self.record.engines;
+        if engines.last().is_none_or(|latest| latest.version != version) {
+            engines.push(EngineSpan { version: version.to_owned(), first_trial });
+        }
         Ok(())
     }
 }

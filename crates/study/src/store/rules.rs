@@ -1,112 +1,22 @@
 //! The contract as steps on rows, written once for every back end.
 //!
 //! A back end opens a transaction that excludes other writers of the study, hands its [`Rows`] to [`Rules`], and
-//! commits what they did, also when they refuse: a rule changes nothing before it is sure, but for leases that
-//! were due. Only a failure of the back end itself rolls back.
+//! commits what they did, also when they refuse: a refusal changes nothing, except that expired leases end. Only a failure
+//! of the back end itself rolls back.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
-use super::{ANSWERS_KEPT, Ask, Proposal, Refused, Reply};
+use super::checks::{check_additions, check_ask, check_tell, invalid, storable};
+use super::rows::{Answer, Granted, Head, REVIEWED, Reads, Rows};
+use super::{ANSWERS_KEPT, Ask, Proposal, Refused, Reply, Tell};
 use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
-use crate::counts::Counts;
 use crate::error::{Error, Result};
-use crate::settings::{Settings, check_name};
-use crate::trial::{Claim, Ended, Failure, Finish, Lease, Origin, Outcome, State, Token, Trial};
-
-/// More trials than any ask can mean.
-const LARGEST_ASK: usize = 10_000;
-/// What is kept of a reason and of output, in bytes.
-const LONGEST_REASON: usize = 2 << 10;
-const LONGEST_OUTPUT: usize = 16 << 10;
-/// How many old answers an ask looks at. More than the one that it adds, so that they become fewer.
-pub(super) const REVIEWED: usize = 2;
-
-/// What a study knows of itself as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
-    pub budget: u64,
-    pub retries: u32,
-    pub lease: Duration,
-    /// How many trials exist.
-    pub issued: u64,
-    /// The latest sequence number.
-    pub sequence: u64,
-    /// The latest fencing number.
-    pub fence: u64,
-    /// How many trials are where.
-    pub counts: Counts,
-}
-
-impl Head {
-    /// The head of a new study.
-    pub fn new(settings: &Settings, fence: u64) -> Self {
-        Self {
-            budget: settings.budget,
-            retries: settings.retries,
-            lease: settings.lease,
-            issued: 0,
-            sequence: 0,
-            fence,
-            counts: Counts::default(),
-        }
-    }
-}
-
-/// What an ask was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Answer {
-    pub worker: String,
-    pub wanted: usize,
-    pub claims: Vec<Granted>,
-}
-
-/// A claim without its configuration, which the trial has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Granted {
-    pub token: Token,
-    pub attempt: u32,
-}
-
-/// What a call is going to read, for a back end that can fetch it together with the head.
-#[derive(Clone, Copy)]
-pub(super) enum Reads<'a> {
-    Nothing,
-    Trials(&'a [Token]),
-    Ask(&'a Ask<'a>),
-    Additions(&'a [Addition]),
-}
-
-/// The rows of one study, inside a transaction.
-pub(super) trait Rows {
-    /// The head, and the time.
-    fn begin(&mut self, reads: Reads<'_>) -> Result<(Head, Timestamp)>;
-    fn save_head(&mut self, head: &Head) -> Result<()>;
-    fn trial(&mut self, id: u64) -> Result<Option<Trial>>;
-    fn insert(&mut self, trial: &Trial) -> Result<()>;
-    fn update(&mut self, trial: &Trial) -> Result<()>;
-    /// The running trials whose leases are due at `now`.
-    fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>>;
-    /// The first running trials of a worker.
-    fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>>;
-    /// The first queued trials: those that users added, then the others, each in the order of their numbers.
-    fn queued(&mut self, limit: usize) -> Result<Vec<Trial>>;
-    fn answer(&mut self, key: &str) -> Result<Option<Answer>>;
-    /// Keeps an answer, to be looked at again at `review`.
-    fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()>;
-    /// The first answers to be looked at by now, with their keys.
-    fn stale_answers(&mut self, now: Timestamp, limit: usize) -> Result<Vec<(String, Answer)>>;
-    fn postpone_answer(&mut self, key: &str, review: Timestamp) -> Result<()>;
-    fn forget_answer(&mut self, key: &str) -> Result<()>;
-    /// The trial that was added under a key.
-    fn addition(&mut self, key: &str) -> Result<Option<u64>>;
-    fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()>;
-}
+use crate::trial::{Claim, Ended, Finish, Lease, Origin, State, Token, Trial};
 
 /// The rules for one call.
 pub(super) struct Rules<'a, R: Rows> {
@@ -161,7 +71,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         let missing = missing.min(usize::try_from(room).unwrap_or(usize::MAX));
         let fresh: &[_] = match proposal {
             _ if missing == 0 => &[],
-            Some(Proposal { known, configurations, exhausted })
+            Some(Proposal { known, configurations, exhausted, .. })
                 if *known == self.head.issued
                     && (configurations.len() >= missing || *exhausted) =>
             {
@@ -182,6 +92,9 @@ impl<'a, R: Rows> Rules<'a, R> {
             let running = self.grant(ask.worker);
             self.change(&mut trial, running)?;
             claims.push(claim(&trial, self.head.fence));
+        }
+        if let Some(proposal) = proposal.filter(|_| !fresh.is_empty()) {
+            self.rows.note_engine(&proposal.engine, self.head.issued)?;
         }
         for configuration in fresh.iter().take(usize::try_from(room).unwrap_or(usize::MAX)) {
             let taken = claims.len() < ask.wanted;
@@ -258,16 +171,10 @@ impl<'a, R: Rows> Rules<'a, R> {
         Ok(refused)
     }
 
-    pub fn tell(
-        &mut self,
-        token: Token,
-        outcome: &Outcome,
-        attributes: &Attributes,
-        key: &str,
-    ) -> Result<()> {
-        check_name(self.study, "client key", key)?;
-        attributes.check(self.study)?;
-        let outcome = storable(self.study, token.trial, outcome)?;
+    pub fn tell(&mut self, tell: &Tell<'_>) -> Result<()> {
+        check_tell(self.study, tell)?;
+        let Tell { token, attributes, key, .. } = *tell;
+        let outcome = storable(self.study, token.trial, tell.outcome)?;
         if let Some(Trial { state: State::Finished(finish), .. }) = self.rows.trial(token.trial)?
             && finish.lease.fence == token.fence
             && let Some(told) = &finish.key
@@ -478,51 +385,6 @@ impl<'a, R: Rows> Rules<'a, R> {
     }
 }
 
-/// Refuses names and numbers that no ask can have.
-pub(super) fn check_ask(study: &str, ask: &Ask<'_>) -> Result<()> {
-    check_name(study, "worker", ask.worker)?;
-    check_name(study, "client key", ask.key)?;
-    if !(1..=LARGEST_ASK).contains(&ask.wanted) {
-        let most = LARGEST_ASK as u64;
-        return Err(invalid(study, "number of trials asked for", ask.wanted, most));
-    }
-    Ok(())
-}
-
-/// Refuses names that no addition can have.
-pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()> {
-    for addition in additions {
-        check_name(study, "key of an addition", &addition.key)?;
-        if let Some(worker) = &addition.worker {
-            check_name(study, "worker of an addition", worker)?;
-        }
-        addition.attributes.check(study)?;
-    }
-    Ok(())
-}
-
-/// An outcome as every back end can hold it: finite, one zero, no zero bytes, no endless text.
-pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Outcome> {
-    Ok(match outcome {
-        Outcome::Value(value) if !value.is_finite() => {
-            return Err(Error::NonFinite { study: study.to_owned(), trial, value: *value });
-        }
-        // −0 + 0 is +0, and SQLite knows no other.
-        Outcome::Value(value) => Outcome::Value(value + 0.0),
-        // Replaced before they are cut, so that what is storable stays as it is.
-        Outcome::Failed(Failure { reason, output }) => Outcome::Failed(Failure {
-            reason: beginning(&reason.replace('\0', "\u{fffd}"), LONGEST_REASON).to_owned(),
-            output: end(&output.replace('\0', "\u{fffd}"), LONGEST_OUTPUT).to_owned(),
-        }),
-        Outcome::Infeasible => Outcome::Infeasible,
-    })
-}
-
-fn invalid(study: &str, field: &'static str, value: impl std::fmt::Display, most: u64) -> Error {
-    let (study, value) = (study.to_owned(), value.to_string());
-    Error::Invalid { study, field, value, allowed: format!("from 1 to {most}") }
-}
-
 fn claim(trial: &Trial, fence: u64) -> Claim {
     Claim {
         trial: trial.id,
@@ -530,16 +392,4 @@ fn claim(trial: &Trial, fence: u64) -> Claim {
         token: Token { trial: trial.id, fence },
         attempt: trial.lost + 1,
     }
-}
-
-/// The first characters of a text, `most` bytes at most.
-fn beginning(text: &str, most: usize) -> &str {
-    let cut = (0..=most.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-    &text[..cut.unwrap_or(0)]
-}
-
-/// The last characters of a text, `most` bytes at most.
-fn end(text: &str, most: usize) -> &str {
-    let cut = (text.len().saturating_sub(most)..).find(|&at| text.is_char_boundary(at));
-    &text[cut.unwrap_or(text.len())..]
 }

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wimble::goal::Direction;
+use wimble::goal::Goal;
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
@@ -47,7 +47,7 @@ pub const DEFAULT_METHOD: &str = "auto";
 pub const DEFAULT_TRIALS: u64 = 100;
 /// The exit code that says that a configuration is infeasible: what test drivers take for "skipped".
 pub const INFEASIBLE_EXIT: i32 = 77;
-/// How long a command has to end after it was asked to.
+/// Default time between asking a command to end and killing it.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 
 /// A study file, checked.
@@ -55,8 +55,8 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 pub struct StudyFile {
     /// The study's name, unique in a storage.
     pub name: String,
-    /// Whether low or high values are good.
-    pub direction: Direction,
+    /// What the study is for.
+    pub goal: Goal,
     /// Where to search.
     pub space: SearchSpace,
     /// The method.
@@ -67,13 +67,13 @@ pub struct StudyFile {
     pub seed: Option<Seed>,
     /// How many trials there will be.
     pub trials: Option<u64>,
-    /// After how long a run begins no more trials.
+    /// How long a run begins new trials. Those that run then are finished.
     pub time: Option<Duration>,
     /// How many commands run at a time.
     pub workers: usize,
-    /// How long a trial stays with a worker that is not heard of.
+    /// How long a worker keeps a trial without a heartbeat.
     pub lease: Option<Duration>,
-    /// How often a trial whose worker was lost goes back to the queue.
+    /// How many times a trial may lose its worker before it counts as failed.
     pub lost_retries: Option<u32>,
     /// What evaluates a configuration. A file for `ask` and `tell` needs none.
     pub evaluation: Option<Evaluation>,
@@ -86,11 +86,11 @@ pub struct Evaluation {
     pub command: CommandLine,
     /// Further environment variables.
     pub environment: BTreeMap<String, Template>,
-    /// How long a command may run.
+    /// How long a command may run before it is ended and its trial fails.
     pub timeout: Option<Duration>,
-    /// How long it has to end after it was asked to.
+    /// Time between asking a command to end and killing it.
     pub grace: Duration,
-    /// How often a command that failed is run again.
+    /// How many times a command that failed is run again.
     pub retries: u32,
     /// The exit code of an infeasible configuration.
     pub infeasible_exit: i32,
@@ -123,7 +123,7 @@ pub enum FileError {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// It says what cannot be.
+    /// It has mistakes.
     #[error("{0}")]
     Mistakes(Mistakes),
 }
@@ -174,7 +174,7 @@ impl StudyFile {
         Settings {
             name: self.name.clone(),
             space: self.space.clone(),
-            direction: self.direction,
+            goal: self.goal.clone(),
             method,
             batch_size: self.batch_size.unwrap_or(default.batch_size),
             seed: self.seed.unwrap_or(default.seed),

@@ -38,7 +38,7 @@ pub fn imported_trials_are_evidence_and_leave_the_budget_alone(place: &Place) {
         ..told("c", 0.3, Outcome::Infeasible)
     };
     let additions = [
-        told("a", 0.1, Outcome::Value(-3.0)),
+        told("a", 0.1, Outcome::from(-3.0)),
         told("b", 0.2, Outcome::Failed("it broke".into())),
         named,
     ];
@@ -56,27 +56,27 @@ pub fn imported_trials_are_evidence_and_leave_the_budget_alone(place: &Place) {
     assert_eq!((follower.told(), follower.history().len()), (&[0, 1, 2][..], 3));
     assert_eq!(study.ask("w", "k", 5).unwrap().len(), 2);
     // No token was ever given for one.
-    let error = message(study.tell(Token { trial: 0, fence: 1 }, &Outcome::Value(1.0), "t"));
+    let error = message(study.tell(Token { trial: 0, fence: 1 }, &Outcome::from(1.0), "t"));
     assert!(error.contains("never gave the token 0.1"), "{error}");
-    let error = message(study.add(&[told("d", 0.4, Outcome::Value(f64::NAN))]));
+    let error = message(study.add(&[told("d", 0.4, Outcome::from(f64::NAN))]));
     assert!(error.contains("not finite"), "{error}");
 }
 
 pub fn adding_again_changes_nothing_and_other_contents_are_refused(place: &Place) {
     let study = open(place, settings());
     let queued = Addition::queued("q", guess(0.1));
-    let told = Addition::finished("t", guess(0.2), Outcome::Value(-0.0));
+    let told = Addition::finished("t", guess(0.2), Outcome::from(-0.0));
     let both = [queued.clone(), told.clone()];
     let ids = study.add(&both).unwrap();
     let claim = one(&study, "w", "k");
-    study.tell(claim.token, &Outcome::Value(5.0), "t").unwrap();
+    study.tell(claim.token, &Outcome::from(5.0), "t").unwrap();
     let before = study.trials(&Filter::default()).unwrap();
     assert_eq!(study.add(&both).unwrap(), ids);
     assert_eq!(study.trials(&Filter::default()).unwrap(), before);
     for (other, words) in [
         (Addition::queued("q", guess(0.3)), "to put trial 0 at"),
-        (Addition::finished("q", guess(0.1), Outcome::Value(5.0)), "to put trial 0 at"),
-        (Addition::finished("t", guess(0.2), Outcome::Value(1.0)), "to add trial 1 at"),
+        (Addition::finished("q", guess(0.1), Outcome::from(5.0)), "to put trial 0 at"),
+        (Addition::finished("t", guess(0.2), Outcome::from(1.0)), "to add trial 1 at"),
         (Addition::queued("", guess(0.3)), "key of an addition is empty"),
     ] {
         let error = message(study.add(&[other]));
@@ -103,7 +103,7 @@ pub fn what_imports_leave_of_a_finite_space_is_tried(place: &Place) {
     let imports: Vec<Addition> = (1..=7_i64)
         .map(|n| {
             let configuration = [("n", n)].into_iter().collect();
-            Addition::finished(format!("{n}"), configuration, Outcome::Value(n as f64))
+            Addition::finished(format!("{n}"), configuration, Outcome::from(n as f64))
         })
         .collect();
     study.add(&imports).unwrap();

@@ -11,7 +11,7 @@ pub fn readers_follow_the_changes(place: &Place) {
         match round % 3 {
             0 => {
                 for claim in claims.iter().rev() {
-                    study.tell(claim.token, &Outcome::Value(f64::from(round)), "t").unwrap();
+                    study.tell(claim.token, &Outcome::from(f64::from(round)), "t").unwrap();
                     order.push(claim.trial);
                 }
             }
@@ -50,15 +50,15 @@ pub fn stale_proposals_are_dropped(place: &Place) {
     let configurations = vec![one(&study, "w", "k").configuration; 2];
     let ask = Ask { worker: "v", key: "k2", wanted: 1 };
     for known in [0, 2] {
-        let stale = Proposal { known, configurations: configurations.clone(), exhausted: false };
+        let stale = proposal(known, configurations.clone());
         let reply = place.store.ask("s", &ask, Some(&stale)).unwrap();
         assert_eq!(reply, Reply::Propose { count: 1, room: 99, issued: 1 });
     }
-    let short = Proposal { known: 1, configurations: Vec::new(), exhausted: false };
+    let short = proposal(1, Vec::new());
     let reply = place.store.ask("s", &ask, Some(&short)).unwrap();
     assert_eq!(reply, Reply::Propose { count: 1, room: 99, issued: 1 });
     assert_eq!(study.progress().unwrap().running, 1);
-    let fresh = Proposal { known: 1, configurations, exhausted: false };
+    let fresh = proposal(1, configurations);
     let reply = place.store.ask("s", &ask, Some(&fresh)).unwrap();
     assert!(matches!(reply, Reply::Claims(claims) if claims[0].trial == 1));
 }
@@ -90,7 +90,7 @@ pub fn threads_share_a_study(place: &Place) {
                         break;
                     }
                     for claim in claims {
-                        study.tell(claim.token, &Outcome::Value(claim.trial as f64), "t").unwrap();
+                        study.tell(claim.token, &Outcome::from(claim.trial as f64), "t").unwrap();
                         told.push(claim.trial);
                     }
                 }
@@ -125,7 +125,7 @@ pub fn a_study_goes_where_a_session_goes(place: &Place) {
         for (claim, trial) in claims.iter().zip(session.ask(4).unwrap()) {
             assert_eq!((claim.trial, &claim.configuration), (trial.id, &trial.configuration));
             let value = objective(&claim.configuration);
-            study.tell(claim.token, &Outcome::Value(value), "t").unwrap();
+            study.tell(claim.token, &Outcome::from(value), "t").unwrap();
             session.tell(trial.id, value).unwrap();
         }
         assert_eq!(study.best().unwrap().unwrap().value, session.best().unwrap().value);

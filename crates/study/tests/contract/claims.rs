@@ -24,7 +24,7 @@ pub fn heartbeats_keep_a_lease(place: &Place) {
         study.heartbeat(claim.token).unwrap();
     }
     assert_eq!(study.expire_leases().unwrap(), 0);
-    study.tell(claim.token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(claim.token, &Outcome::from(1.0), "t").unwrap();
     assert!(message(study.heartbeat(claim.token)).contains("trial 0 is finished already"));
 }
 
@@ -32,7 +32,7 @@ pub fn a_lost_trial_returns_to_the_queue_and_its_late_result_is_refused(place: &
     let study = open(place, settings());
     let lost = one(&study, "w", "k1");
     place.clock.advance(LEASE);
-    for late in [study.heartbeat(lost.token), study.tell(lost.token, &Outcome::Value(1.0), "t")] {
+    for late in [study.heartbeat(lost.token), study.tell(lost.token, &Outcome::from(1.0), "t")] {
         let error = message(late);
         assert!(error.contains("no heartbeat came within 60s"), "{error}");
     }
@@ -42,10 +42,10 @@ pub fn a_lost_trial_returns_to_the_queue_and_its_late_result_is_refused(place: &
     assert_eq!((again.trial, again.attempt), (0, 2));
     assert_eq!(again.configuration, lost.configuration);
     assert!(again.token.fence > lost.token.fence);
-    let error = message(study.tell(lost.token, &Outcome::Value(1.0), "t"));
+    let error = message(study.tell(lost.token, &Outcome::from(1.0), "t"));
     assert!(error.contains("worker `v` has the trial now"), "{error}");
-    study.tell(again.token, &Outcome::Value(2.0), "t").unwrap();
-    let error = message(study.tell(lost.token, &Outcome::Value(1.0), "t"));
+    study.tell(again.token, &Outcome::from(2.0), "t").unwrap();
+    let error = message(study.tell(lost.token, &Outcome::from(1.0), "t"));
     assert!(error.contains("worker `v` told the trial 2"), "{error}");
     assert_eq!(study.best().unwrap().unwrap().value, 2.0);
 }
@@ -62,7 +62,7 @@ pub fn a_trial_lost_too_often_fails(place: &Place) {
     }
     let State::Finished(finish) = state(&study, 0) else { panic!("it is finished") };
     assert_eq!(finish.outcome, Outcome::Failed("its worker was lost 3 times".into()));
-    let error = message(study.tell(last.unwrap().token, &Outcome::Value(1.0), "t"));
+    let error = message(study.tell(last.unwrap().token, &Outcome::from(1.0), "t"));
     assert!(error.contains("the trial finished: failed (its worker was lost 3 times)"), "{error}");
     assert_eq!(one(&study, "w", "k4").trial, 1);
     assert_eq!(study.best().unwrap(), None);
@@ -111,7 +111,7 @@ pub fn a_clock_that_jumps_never_gives_a_trial_two_holders(place: &Place) {
 pub fn finished_trials_never_change(place: &Place) {
     let study = open(place, settings());
     let claim = one(&study, "w", "k");
-    study.tell(claim.token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(claim.token, &Outcome::from(1.0), "t").unwrap();
     let before = study.trials(&Filter::default()).unwrap();
     place.clock.advance(LEASE * 10);
     let _ = study.tell(claim.token, &Outcome::Infeasible, "u");
@@ -125,7 +125,7 @@ pub fn tokens_never_given_are_unknown(place: &Place) {
     let study = open(place, settings().batch_size(3));
     one(&study, "w", "k");
     for (trial, fence) in [(0, 0), (0, 2), (1, 1), (7, 1), (u64::MAX, 1), (0, u64::MAX)] {
-        let error = message(study.tell(Token { trial, fence }, &Outcome::Value(1.0), "t"));
+        let error = message(study.tell(Token { trial, fence }, &Outcome::from(1.0), "t"));
         assert!(error.contains(&format!("never gave the token {trial}.{fence}")), "{error}");
     }
 }
@@ -135,7 +135,7 @@ pub fn heartbeats_are_sent_together_and_the_lost_are_named(place: &Place) {
     let lost = one(&study, "u", "k0").token;
     place.clock.advance(LEASE / 2);
     let claims = study.ask("w", "k1", 3).unwrap();
-    study.tell(claims[1].token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(claims[1].token, &Outcome::from(1.0), "t").unwrap();
     place.clock.advance(LEASE / 2);
     let unknown = Token { trial: 77, fence: 1 };
     let tokens = [claims[0].token, lost, claims[1].token, unknown, claims[2].token];

@@ -6,7 +6,7 @@ pub fn asking_again_with_the_same_key_gives_the_same(place: &Place) {
     let study = open(place, settings());
     let first = study.ask("w", "k", 3).unwrap();
     assert_eq!(study.ask("w", "k", 3).unwrap(), first);
-    study.tell(first[1].token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(first[1].token, &Outcome::from(1.0), "t").unwrap();
     place.clock.advance(LEASE);
     study.expire_leases().unwrap();
     let sequence = place.store.changes_since("s", 0, 100).unwrap().last().unwrap().sequence();
@@ -37,13 +37,13 @@ pub fn telling_again_with_the_same_key_is_acknowledged(place: &Place) {
     let study = open(place, settings());
     let claim = one(&study, "w", "k");
     for _ in 0..3 {
-        study.tell(claim.token, &Outcome::Value(1.5), "t").unwrap();
+        study.tell(claim.token, &Outcome::from(1.5), "t").unwrap();
         place.clock.advance(LEASE);
     }
     assert_eq!(study.progress().unwrap().finished, 1);
-    let error = message(study.tell(claim.token, &Outcome::Value(2.5), "t"));
+    let error = message(study.tell(claim.token, &Outcome::from(2.5), "t"));
     assert!(error.contains("key `t` was used before, to tell trial 0 the outcome 1.5"), "{error}");
-    let error = message(study.tell(claim.token, &Outcome::Value(1.5), "other"));
+    let error = message(study.tell(claim.token, &Outcome::from(1.5), "other"));
     assert!(error.contains("trial 0 is finished already, with the outcome 1.5"), "{error}");
 }
 
@@ -52,7 +52,7 @@ pub fn answers_are_forgotten_long_after_their_trials_ended(place: &Place) {
     let done = one(&study, "w", "done");
     let held = one(&study, "v", "held");
     place.clock.advance(ANSWERS_KEPT);
-    study.tell(done.token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(done.token, &Outcome::from(1.0), "t").unwrap();
     one(&study, "u1", "later-1");
     // The trial ended just now: the answer stands.
     assert_eq!(study.ask("w", "done", 1).unwrap(), std::slice::from_ref(&done));

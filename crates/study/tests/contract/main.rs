@@ -15,12 +15,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wimble::prelude::*;
-use wimble_study::settings::Record;
+use wimble_study::settings::{ENGINE, FORMAT, Record};
 use wimble_study::store::{ANSWERS_KEPT, Ask, OutcomeKind, Proposal, Reply, Stage};
 use wimble_study::trial::Ended;
 use wimble_study::{
-    Addition, Claim, Clock as _, Counts, Error, Failure, Filter, Follower, ManualClock, Memory,
-    Origin, Outcome, Postgres, Settings, Sqlite, State, Store, Study, Timestamp, Token,
+    Addition, Claim, Clock as _, Counts, Diagnosis, EngineSpan, Error, Failure, Filter, Follower,
+    ManualClock, Memory, Origin, Outcome, Postgres, Settings, Sqlite, State, Store, Study,
+    Timestamp, Token,
 };
 
 /// A store on a clock set by hand.
@@ -65,7 +66,9 @@ on_every_back_end! {
     studies:
         a_study_is_created_once_and_opened_only_as_itself,
         what_cannot_be_run_is_not_created,
-        versions_that_differ_are_refused,
+        a_later_format_is_refused,
+        an_older_engine_is_continued_and_the_record_says_from_which_trial,
+        a_method_is_built_only_to_propose,
         a_budget_can_be_changed_and_ends_the_asking,
         every_outcome_is_kept_as_told,
         refusals_name_the_field,
@@ -132,6 +135,14 @@ fn one(study: &Study, worker: &str, key: &str) -> Claim {
     let mut claims = study.ask(worker, key, 1).unwrap();
     assert_eq!(claims.len(), 1);
     claims.pop().unwrap()
+}
+
+fn point() -> Configuration {
+    [("rate", Value::Real(0.1)), ("kind", Value::from("a"))].into_iter().collect()
+}
+
+fn proposal(known: u64, configurations: Vec<Configuration>) -> Proposal {
+    Proposal { known, configurations, exhausted: false, engine: ENGINE.to_owned() }
 }
 
 fn state(study: &Study, trial: u64) -> State {

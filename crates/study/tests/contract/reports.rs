@@ -7,13 +7,13 @@ use wimble_study::attributes::LARGEST;
 pub fn counts_and_best_follow_every_change(place: &Place) {
     for direction in [Direction::Minimise, Direction::Maximise] {
         let name = format!("{direction:?}");
-        let settings = Settings { name, ..settings() }.direction(direction).batch_size(9);
+        let settings = Settings { name, ..settings() }.goal(direction).batch_size(9);
         let study = open(place, settings.clone().retries(0));
         let claims = study.ask("w", "k", 8).unwrap();
         let values = [3.0, -1.0, 3.0, -1.0, 0.0];
         // Told from the last to the first: of equals, the one told first is better.
         for (claim, &value) in claims.iter().zip(&values).rev() {
-            study.tell(claim.token, &Outcome::Value(value), "t").unwrap();
+            study.tell(claim.token, &Outcome::from(value), "t").unwrap();
         }
         study.tell(claims[5].token, &Outcome::Infeasible, "t").unwrap();
         study.release(claims[6].token).unwrap();
@@ -42,7 +42,7 @@ pub fn one_trial_is_found_by_its_number(place: &Place) {
     place.clock.set(Timestamp(5));
     let claim = one(&study, "w", "k");
     place.clock.set(Timestamp(9));
-    study.tell(claim.token, &Outcome::Value(1.0), "t").unwrap();
+    study.tell(claim.token, &Outcome::from(1.0), "t").unwrap();
     let trial = study.trial(0).unwrap();
     assert_eq!(trial, study.trials(&Filter::default()).unwrap()[0]);
     assert_eq!((trial.proposed, trial.started()), (Timestamp(5), Some(Timestamp(5))));
@@ -62,7 +62,7 @@ pub fn attributes_are_kept_with_the_outcome_and_never_change(place: &Place) {
         "": null, "accuracy": 0.1 + 0.2, "note": "nul \0, é, \u{fffd}", "steps": [1, -2, u64::MAX], "deep": { "a": {} }
     }));
     for _ in 0..2 {
-        study.tell_with(claims[0].token, &Outcome::Value(1.0), &rich, "t").unwrap();
+        study.tell_with(claims[0].token, &Outcome::from(1.0), &rich, "t").unwrap();
     }
     study.tell_with(claims[1].token, &Outcome::Failed("why".into()), &rich, "t").unwrap();
     study.tell(claims[2].token, &Outcome::Infeasible, "t").unwrap();
@@ -70,16 +70,16 @@ pub fn attributes_are_kept_with_the_outcome_and_never_change(place: &Place) {
     assert_eq!((told(0), told(1), told(2)), (rich.clone(), rich.clone(), Attributes::default()));
     assert_eq!(study.best_trials(1).unwrap()[0].attributes(), Some(&rich));
     let other = attributes(serde_json::json!({ "accuracy": 0.5 }));
-    let error = message(study.tell_with(claims[0].token, &Outcome::Value(1.0), &other, "t"));
+    let error = message(study.tell_with(claims[0].token, &Outcome::from(1.0), &other, "t"));
     assert!(error.contains("was used before"), "{error}");
     let large = attributes(serde_json::json!({ "log": "x".repeat(LARGEST) }));
     let claim = one(&study, "w", "k2");
-    let error = message(study.tell_with(claim.token, &Outcome::Value(1.0), &large, "t"));
+    let error = message(study.tell_with(claim.token, &Outcome::from(1.0), &large, "t"));
     assert!(error.contains("bytes of JSON, but must be 16384 at most"), "{error}");
     assert!(matches!(state(&study, claim.trial), State::Running(_)));
     let added = |attributes: &Attributes| Addition {
         attributes: attributes.clone(),
-        ..Addition::finished("a", claim.configuration.clone(), Outcome::Value(2.0))
+        ..Addition::finished("a", claim.configuration.clone(), Outcome::from(2.0))
     };
     let ids = study.add(&[added(&rich)]).unwrap();
     assert_eq!((study.add(&[added(&rich)]).unwrap(), told(ids[0])), (ids.clone(), rich));
@@ -93,7 +93,7 @@ pub fn a_diagnosis_shows_who_holds_what(place: &Place) {
     place.clock.advance(LEASE / 2);
     one(&study, "late", "k2");
     place.clock.advance(LEASE / 2);
-    let diagnosis = place.store.diagnose().unwrap();
+    let diagnosis = Diagnosis::of(&*place.store).unwrap();
     assert_eq!(diagnosis.condition.now, place.clock.now());
     let [health] = &diagnosis.studies[..] else { panic!("one study") };
     let held: Vec<(u64, &str, bool)> =

@@ -18,7 +18,7 @@ pub fn a_study_is_created_once_and_opened_only_as_itself(place: &Place) {
             "its method is random, not sobol",
         ),
         (settings().batch_size(2), "its batch size is 1, not 2"),
-        (settings().direction(Direction::Maximise), "its direction is minimise, not maximise"),
+        (settings().goal(Direction::Maximise), "its direction is minimise, not maximise"),
         (settings().budget(3), "its budget is 100, not 3"),
         (settings().retries(1), "its retry limit is 3, not 1"),
         (settings().lease(LEASE * 2), "its lease is 60s, not 120s"),
@@ -43,14 +43,52 @@ pub fn what_cannot_be_run_is_not_created(place: &Place) {
     assert!(place.store.studies().unwrap().is_empty());
 }
 
-pub fn versions_that_differ_are_refused(place: &Place) {
-    let record = Record { engine: "99.1.0".into(), ..Record::new(settings()) };
-    let created = place.store.create(&record);
-    let error = match created {
-        Ok(_) => message(Study::open_or_create(Arc::clone(&place.store), settings())),
-        Err(error) => error.to_string(),
-    };
-    assert!(error.contains("was created by engine 99.1.0"), "{error}");
+pub fn a_later_format_is_refused(place: &Place) {
+    let record = Record { format: FORMAT + 1, ..Record::new(settings()) };
+    let refused = message(place.store.create(&record));
+    assert!(refused.contains(&format!("stored in format {}", FORMAT + 1)), "{refused}");
+    assert_eq!(message(Study::open(Arc::clone(&place.store), "s")), refused);
+    let diagnosis = Diagnosis::of(&*place.store).unwrap();
+    assert_eq!(diagnosis.studies[0].trouble.as_ref(), Some(&refused));
+}
+
+pub fn an_older_engine_is_continued_and_the_record_says_from_which_trial(place: &Place) {
+    let record = Record { engine: "0.0.9".into(), ..Record::new(settings()) };
+    assert_eq!(place.store.create(&record).unwrap(), record);
+    // What an older program did: two proposals, and what a user added in between.
+    for (key, known) in [("old-1", 0), ("old-2", 3)] {
+        let made = Proposal { engine: "0.0.9".into(), ..proposal(known, vec![point(), point()]) };
+        let ask = Ask { worker: key, key, wanted: 2 };
+        let reply = place.store.ask("s", &ask, Some(&made)).unwrap();
+        assert!(matches!(reply, Reply::Claims(claims) if claims.len() == 2));
+        if known == 0 {
+            place.store.add("s", &[Addition::finished("a", point(), Outcome::Infeasible)]).unwrap();
+        }
+    }
+    let study = open(place, settings());
+    assert_eq!(one(&study, "w", "new-1").trial, 5);
+    assert_eq!(one(&study, "v", "new-2").trial, 6);
+    let record = place.store.study("s").unwrap();
+    let span = |version: &str, first_trial| EngineSpan { version: version.into(), first_trial };
+    assert_eq!(record.engine, "0.0.9");
+    assert_eq!(record.engines, [span("0.0.9", 0), span(ENGINE, 5)]);
+    assert_eq!((record.engine_of(4), record.engine_of(5)), ("0.0.9", ENGINE));
+    place.store.delete("s").unwrap();
+    assert_eq!(place.store.create(&Record::new(settings())).unwrap().engines, []);
+}
+
+pub fn a_method_is_built_only_to_propose(place: &Place) {
+    // A perceptron has no upper bound: nothing can be proposed, but the study can be looked at and told.
+    let method = "bore++ classifier=perceptron".parse().unwrap();
+    place.store.create(&Record::new(Settings { method, ..settings() })).unwrap();
+    let study = Study::open(Arc::clone(&place.store), "s").unwrap();
+    study.enqueue("mine", point()).unwrap();
+    let claim = one(&study, "w", "k");
+    study.tell(claim.token, &Outcome::from(1.0), "t").unwrap();
+    assert_eq!(study.best().unwrap().unwrap().value, 1.0);
+    assert_eq!(study.trials(&Filter::default()).unwrap().len(), 1);
+    assert!(study.ask("w", "k2", 1).is_err());
+    assert!(study.recommend().is_err());
 }
 
 pub fn a_budget_can_be_changed_and_ends_the_asking(place: &Place) {
@@ -67,13 +105,13 @@ pub fn a_budget_can_be_changed_and_ends_the_asking(place: &Place) {
 }
 
 pub fn every_outcome_is_kept_as_told(place: &Place) {
-    let study = open(place, settings().direction(Direction::Maximise));
+    let study = open(place, settings().goal(Direction::Maximise));
     let outcomes = [
-        Outcome::Value(f64::MIN_POSITIVE / 4.0),
-        Outcome::Value(-1.0 / 3.0),
-        Outcome::Value(f64::MIN),
-        Outcome::Value(1e17),
-        Outcome::Value(3.0),
+        Outcome::from(f64::MIN_POSITIVE / 4.0),
+        Outcome::from(-1.0 / 3.0),
+        Outcome::from(f64::MIN),
+        Outcome::from(1e17),
+        Outcome::from(3.0),
         Outcome::Failed("it broke: 'quotes'; DROP TABLE trials; \u{1f980}".into()),
         Outcome::Failed(Failure { reason: String::new(), output: "line\nlast line\n".into() }),
         Outcome::Infeasible,
@@ -86,7 +124,7 @@ pub fn every_outcome_is_kept_as_told(place: &Place) {
         assert_eq!(trial.outcome(), Some(outcome));
     }
     // One zero, whatever its sign.
-    study.tell(claims[8].token, &Outcome::Value(-0.0), "t").unwrap();
+    study.tell(claims[8].token, &Outcome::from(-0.0), "t").unwrap();
     let zero = study.trials(&Filter { from: 8, ..Filter::default() }).unwrap();
     assert!(zero[0].outcome().unwrap().value().unwrap().is_sign_positive());
     let best = study.best().unwrap().unwrap();
@@ -98,7 +136,7 @@ pub fn refusals_name_the_field(place: &Place) {
     let study = open(place, settings());
     let claim = one(&study, "w", "k");
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = message(study.tell(claim.token, &Outcome::Value(value), "t"));
+        let error = message(study.tell(claim.token, &Outcome::from(value), "t"));
         assert!(error.contains("study `s`: trial 0 was told the value"), "{error}");
     }
     let long = "x".repeat(1000);
@@ -126,7 +164,7 @@ pub fn studies_do_not_meet(place: &Place) {
         let claim = one(study, "w", "k");
         assert_eq!((claim.trial, claim.token.fence), (0, 1));
     }
-    studies[0].tell(Token { trial: 0, fence: 1 }, &Outcome::Value(1.0), "t").unwrap();
+    studies[0].tell(Token { trial: 0, fence: 1 }, &Outcome::from(1.0), "t").unwrap();
     assert_eq!(studies[1].progress().unwrap().finished, 0);
     assert_eq!(place.store.studies().unwrap(), [names[2], "a", "b"]);
 }
@@ -165,7 +203,7 @@ pub fn a_deleted_study_is_gone_and_its_tokens_are_worth_nothing(place: &Place) {
     let old = one(&study, "w", "k");
     study.enqueue("mine", old.configuration.clone()).unwrap();
     place.store.delete("s").unwrap();
-    assert!(message(study.tell(old.token, &Outcome::Value(1.0), "t")).contains("no study `s`"));
+    assert!(message(study.tell(old.token, &Outcome::from(1.0), "t")).contains("no study `s`"));
     assert!(message(place.store.delete("s")).contains("no study `s`"));
     assert_eq!(place.store.studies().unwrap(), ["other"]);
     let new = open(place, settings());
@@ -173,8 +211,8 @@ pub fn a_deleted_study_is_gone_and_its_tokens_are_worth_nothing(place: &Place) {
     let claim = one(&new, "w", "k");
     assert_eq!(claim.trial, old.trial);
     assert!(claim.token.fence > old.token.fence);
-    assert!(study.tell(old.token, &Outcome::Value(1.0), "t").is_err());
-    new.tell(claim.token, &Outcome::Value(2.0), "t").unwrap();
+    assert!(study.tell(old.token, &Outcome::from(1.0), "t").is_err());
+    new.tell(claim.token, &Outcome::from(2.0), "t").unwrap();
     one(&other, "w", "k");
 }
 

@@ -54,11 +54,12 @@ use crate::theory::normal;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BayesianLogistic {
-    /// F.
+    /// F, the number of random features, at least 1. More of them come nearer to the kernel, at a cost that grows with
+    /// their square.
     pub features: usize,
     /// What the features are drawn from, for all fits alike.
     pub features_seed: Seed,
-    /// ℓ.
+    /// ℓ, in sides of the unit cube. With longer ones the probability varies more slowly.
     pub length_scales: LengthScales,
     /// s², the variance of the logit before any label is seen, the intercept's aside.
     pub prior_variance: f64,
@@ -99,7 +100,7 @@ impl Default for BayesianLogistic {
 pub enum LengthScales {
     /// Given, one for each coordinate.
     Fixed {
-        /// ℓ.
+        /// ℓ, positive, in sides of the unit cube.
         length_scales: Vec<f64>,
     },
     /// The same for all coordinates: that of the candidates under which each label is best predicted from the others,
@@ -306,7 +307,7 @@ impl BayesianLogisticClassifier {
         Ok(mean + confidence_width(confidence)? * deviation)
     }
 
-    /// ℓ.
+    /// ℓ, the length scales of the fit.
     pub fn length_scales(&self) -> &[f64] {
         &self.length_scales
     }
@@ -355,7 +356,7 @@ impl BayesianLogisticClassifier {
 }
 
 impl Classifier for BayesianLogisticClassifier {
-    type Acquisition<'c> = Reading<'c>;
+    type Acquisition<'c> = LogisticAcquisition<'c>;
 
     fn dim(&self) -> usize {
         self.features.dim()
@@ -367,18 +368,22 @@ impl Classifier for BayesianLogisticClassifier {
     }
 
     /// log π̂/(1 - π̂) or log π̂, with π̂ = E[σ(a(x))].
-    fn acquisition(&self, target: Target) -> Reading<'_> {
-        Reading { classifier: self, logit: Logit::Predictive, target }
+    fn acquisition(&self, target: Target) -> LogisticAcquisition<'_> {
+        LogisticAcquisition { classifier: self, logit: Logit::Predictive, target }
     }
 }
 
 impl Uncertain for BayesianLogisticClassifier {
-    type UpperBound<'c> = Reading<'c>;
+    type UpperBound<'c> = LogisticAcquisition<'c>;
 
     /// u(x) = μ(x) + β s(x) or log σ(u(x)). Where β = 0 this is the logit's mean, not the predictive π̂.
-    fn upper_bound(&self, confidence: Confidence, target: Target) -> Result<Reading<'_>> {
+    fn upper_bound(
+        &self,
+        confidence: Confidence,
+        target: Target,
+    ) -> Result<LogisticAcquisition<'_>> {
         let width = confidence_width(confidence)?;
-        Ok(Reading { classifier: self, logit: Logit::Upper { width }, target })
+        Ok(LogisticAcquisition { classifier: self, logit: Logit::Upper { width }, target })
     }
 }
 
@@ -416,13 +421,13 @@ impl Logit {
 
 /// A fitted Bayesian logistic regression as an acquisition.
 #[derive(Debug, Clone, Copy)]
-pub struct Reading<'c> {
+pub struct LogisticAcquisition<'c> {
     classifier: &'c BayesianLogisticClassifier,
     logit: Logit,
     target: Target,
 }
 
-impl Acquisition for Reading<'_> {
+impl Acquisition for LogisticAcquisition<'_> {
     fn dim(&self) -> usize {
         self.classifier.dim()
     }
@@ -445,7 +450,7 @@ impl Acquisition for Reading<'_> {
     }
 }
 
-impl SmoothAcquisition for Reading<'_> {
+impl SmoothAcquisition for LogisticAcquisition<'_> {
     fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let mut value = [0.0];
         self.gradients_in_block(x, &mut value, gradient, &mut Block::default());
@@ -463,7 +468,7 @@ impl SmoothAcquisition for Reading<'_> {
     }
 }
 
-impl Reading<'_> {
+impl LogisticAcquisition<'_> {
     /// Values and gradients at the points of one block, by ∇s = (Sφ)ᵀ∇φ / s.
     fn gradients_in_block(
         &self,

@@ -38,7 +38,8 @@ use crate::theory::confidence_width;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeastSquares {
-    /// λ, positive.
+    /// λ, the ridge, positive: the variance of the noise in the labels. With more of it the estimate is smoother, and
+    /// further from 0 and 1.
     pub ridge: f64,
     /// Where the kernel comes from.
     pub hyper_parameters: HyperParameters,
@@ -210,7 +211,7 @@ impl LeastSquaresClassifier {
         self.posterior.kernel()
     }
 
-    /// λ.
+    /// λ, the ridge of the fit.
     pub fn ridge(&self) -> f64 {
         self.posterior.ridge()
     }

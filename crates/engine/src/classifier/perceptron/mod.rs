@@ -26,7 +26,7 @@ mod training;
 use serde::{Deserialize, Serialize};
 
 pub use activation::Activation;
-pub use network::{Network, NetworkAcquisition};
+pub use network::Network;
 
 use crate::classifier::Learner;
 use crate::error::{Error, Result};
@@ -345,8 +345,12 @@ mod tests {
             (settings.hidden.as_slice(), settings.start),
             ([32, 32].as_slice(), Start::Cold)
         );
-        let warm = serde_json::to_value(Perceptron::default()).unwrap();
-        assert_eq!(warm["start"]["warm"]["every"], 10);
+        let open = serde_json::to_value(Perceptron::default()).unwrap();
+        assert_eq!(open["start"], serde_json::json!({ "warm": {} }));
+        let every = Start::Warm { every: Some(10) };
+        let given = serde_json::to_value(Perceptron { start: every, ..settings }).unwrap();
+        assert_eq!(given["start"], serde_json::json!({ "warm": { "every": 10 } }));
+        assert_eq!(serde_json::from_value::<Perceptron>(given).unwrap().start, every);
         assert!(serde_json::from_str::<Perceptron>(r#"{"step":1}"#).is_err());
     }
 }

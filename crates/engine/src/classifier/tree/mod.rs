@@ -6,15 +6,15 @@
 //! ```text
 //! v = -G / (H + λ),   which lowers the loss by   ½ G² / (H + λ).
 //! ```
-//! A grown tree is a flat array of nodes. Reading it costs one comparison a level.
+//! A grown tree is a flat array of nodes. Summary it costs one comparison a level.
 
 mod bins;
 mod growth;
-mod reading;
+mod summary;
 
 pub(super) use bins::{Bins, MAX_BINS};
 pub(super) use growth::{Growth, Sums};
-pub(super) use reading::Reading;
+pub(super) use summary::Summary;
 
 use crate::points::Points;
 use crate::seed::{Rng, below};

@@ -42,7 +42,7 @@ mod target;
 use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, Opening, place};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
 use crate::goal::Goal;
@@ -110,29 +110,24 @@ impl Strategy for Auto {
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
             return Err(Error::invalid("width", self.width, "finite and not negative"));
         }
         Ok(())
     }
 
-    fn propose(
-        &self,
-        evidence: Evidence<'_>,
-        batch_size: usize,
-        memory: &mut Memory,
-    ) -> Result<Points> {
+    fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
         let smooth = is_smooth(evidence.space);
         let opens = smooth && self.initial.is_none() && self.uses(Part::Opening);
         // Few at a time, the first trials go along the coordinates.
-        let steps = opens && batch_size < SMALL;
+        let steps = opens && size < SMALL;
         let initial = self.initial.unwrap_or(if steps { 1 } else { INITIAL });
         let initial = match opens {
             true => Initial::CentreFirst(initial),
             false => Initial::FirstAndUnvalued(initial),
         };
-        place(evidence, batch_size, "auto", initial, |opening| {
+        place(evidence, size, "auto", initial, |opening| {
             let mut occupied = opening.occupied();
             let &mut Opening { evidence, count, ref mut rng, .. } = opening;
             if !smooth {

@@ -67,7 +67,7 @@ impl BoreSpec {
         }
     }
 
-    fn document(&self, confidence: Option<Confidence>) -> Document {
+    fn keys(&self, confidence: Option<Confidence>) -> Keys {
         let (fraction, threshold) = match self.threshold {
             Threshold::Quantile { fraction } => (Some(fraction), None),
             Threshold::Fixed { value } => (None, Some(value)),
@@ -79,7 +79,7 @@ impl BoreSpec {
                 (None, Some(failure_probability), Some(norm_bound))
             }
         };
-        Document {
+        Keys {
             classifier: Some(named_table(&*self.classifier.0)),
             rule: self.rule.as_ref().map(|rule| named_table(&*rule.0)),
             fraction,
@@ -96,29 +96,29 @@ impl BoreSpec {
 
 impl Written for BoreSpec {
     fn read(settings: Map<String, Json>) -> Result<Self> {
-        let document: Document = from_table(Self::NAME, settings)?;
-        if let Some(confidence) = document.confidence()? {
+        let keys: Keys = from_table(Self::NAME, settings)?;
+        if let Some(confidence) = keys.confidence()? {
             let value = format!("given as {confidence:?}");
             let allowed = "left out with bore; bore++ has one";
             return Err(Error::invalid("confidence", value, allowed));
         }
-        document.spec(Perceptron::NAME)
+        keys.spec(Perceptron::NAME)
     }
 
     fn write(&self) -> Map<String, Json> {
-        to_table(&self.document(None))
+        to_table(&self.keys(None))
     }
 }
 
 impl Written for BorePlusPlusSpec {
     fn read(settings: Map<String, Json>) -> Result<Self> {
-        let document: Document = from_table(Self::NAME, settings)?;
-        let confidence = document.confidence()?.unwrap_or_default();
-        Ok(Self { bore: document.spec(LeastSquares::NAME)?, confidence })
+        let keys: Keys = from_table(Self::NAME, settings)?;
+        let confidence = keys.confidence()?.unwrap_or_default();
+        Ok(Self { bore: keys.spec(LeastSquares::NAME)?, confidence })
     }
 
     fn write(&self) -> Map<String, Json> {
-        to_table(&self.bore.document(Some(self.confidence)))
+        to_table(&self.bore.keys(Some(self.confidence)))
     }
 }
 
@@ -137,7 +137,7 @@ impl AnyMethod for BorePlusPlusSpec {
 /// The keys of `bore` and `bore++` as they are written.
 #[derive(Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Document {
+struct Keys {
     classifier: Option<Json>,
     rule: Option<Json>,
     fraction: Option<f64>,
@@ -150,7 +150,7 @@ struct Document {
     norm_bound: Option<f64>,
 }
 
-impl Default for Document {
+impl Default for Keys {
     fn default() -> Self {
         Self {
             classifier: None,
@@ -167,7 +167,7 @@ impl Default for Document {
     }
 }
 
-impl Document {
+impl Keys {
     fn threshold(&self) -> Result<Threshold> {
         match (self.fraction, self.threshold) {
             (Some(_), Some(value)) => {

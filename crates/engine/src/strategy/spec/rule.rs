@@ -39,14 +39,8 @@ impl ByValues {
 }
 
 impl<A: SmoothAcquisition> BatchRule<A> for ByGradients {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        self.0.choose(acquisition, domain, batch_size, rng)
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        self.0.choose(density, domain, size, rng)
     }
 
     fn check(&self) -> Result<()> {
@@ -55,14 +49,8 @@ impl<A: SmoothAcquisition> BatchRule<A> for ByGradients {
 }
 
 impl<A: Acquisition> BatchRule<A> for ByValues {
-    fn choose(
-        &self,
-        acquisition: &A,
-        domain: &Domain<'_>,
-        batch_size: usize,
-        rng: &mut Rng,
-    ) -> Result<Points> {
-        self.0.choose(acquisition, domain, batch_size, rng)
+    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
+        self.0.choose(density, domain, size, rng)
     }
 
     fn check(&self) -> Result<()> {

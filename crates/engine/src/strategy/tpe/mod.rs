@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 
 use super::axis::Axis;
 use super::opening::{Initial, place};
-use super::{Evidence, Memory, Strategy, check_served};
+use super::{Evidence, Memory, Strategy};
 use crate::domain::Domain;
 use crate::error::{Error, Result};
-use crate::forecast::{Forecast, Good};
+use crate::forecast::{Forecast, Forecasts, Good};
 use crate::goal::Goal;
 use crate::history::History;
 use crate::named::Named;
@@ -105,7 +105,7 @@ impl Strategy for Tpe {
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
-        check_served(self, goal)?;
+        self.check_served(goal)?;
         for (field, value) in [("candidates", self.candidates), ("most-bad", self.most_bad)] {
             if value == 0 {
                 return Err(Error::invalid(field, value, "at least 1"));
@@ -114,9 +114,9 @@ impl Strategy for Tpe {
         Ok(())
     }
 
-    fn propose(&self, evidence: Evidence<'_>, batch_size: usize, _: &mut Memory) -> Result<Points> {
+    fn propose(&self, evidence: Evidence, size: usize, _: &mut Memory) -> Result<Points> {
         let initial = Initial::FirstAndUnvalued(self.initial);
-        place(evidence, batch_size, "tpe-initial", initial, |opening| {
+        place(evidence, size, "tpe-initial", initial, |opening| {
             let Evidence { space, history, seed, .. } = opening.evidence;
             let axes = Axis::all(space);
             let (good, bad) = self.split(history);
@@ -149,12 +149,7 @@ impl Strategy for Tpe {
         })
     }
 
-    fn predict(
-        &self,
-        evidence: Evidence<'_>,
-        points: &Points,
-        _: &mut Memory,
-    ) -> Result<Option<Vec<Forecast>>> {
+    fn predict(&self, evidence: Evidence, at: &Points, _: &mut Memory) -> Result<Forecasts> {
         let Evidence { space, history, .. } = evidence;
         let ranking = evidence.column().ranking();
         let count = self.good.of(ranking.len());
@@ -173,7 +168,7 @@ impl Strategy for Tpe {
             let good = Good { threshold, probability, upper_bound: None };
             Forecast { good: Some(good), ..Forecast::default() }
         };
-        Ok(Some(points.rows().map(forecast).collect()))
+        Ok(Some(at.rows().map(forecast).collect()))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{MIDDLE, OURS, Report, plain};
 use crate::compare::board::Board;
 use crate::compare::rank::SOLVED;
 use crate::compare::settings::{Subject, Tool};
-use crate::page::short;
+use crate::summary::short;
 
 /// How many times worse than the best peer is worth a line.
 const FAR: f64 = 10.0;

@@ -90,7 +90,7 @@ impl Report<'_> {
                 held_out.map_or_else(|| "-".to_owned(), interval)
             );
         }
-        let meant = group.subjects.len() * self.settings.seeds as usize;
+        let meant = group.subjects.len() * self.settings.seeds;
         if ranks.runs < meant {
             let _ = write!(
                 text,

@@ -7,7 +7,7 @@ use crate::compare::board::Board;
 use crate::compare::group::Group;
 use crate::compare::rank::SOLVED;
 use crate::compare::settings::{Suite, Tool};
-use crate::page::short;
+use crate::summary::short;
 
 impl Report<'_> {
     /// The median simple regrets at every checkpoint.

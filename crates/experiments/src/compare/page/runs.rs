@@ -12,9 +12,9 @@ impl Report<'_> {
     pub(super) fn runs(&self, text: &mut String) {
         let _ = write!(
             text,
-            "## How it was run\n\nMachine: {}. Ours: `wimble compare run`, `wimble compare latency`; peers: \
-             `benches/peers/run`; this page: `wimble compare report`. A run ends after its evaluations, or when asking \
-             has taken {} s: CPU time for peers, the clock for ours. One that was stopped before N counts with the last \
+            "## How it was run\n\nMachine: {}. Ours: `wimble-lab compare run`, `wimble-lab compare latency`; peers: \
+             `benches/peers/run`; this page: `wimble-lab compare report`. A run ends after its evaluations, or when asking \
+             has taken {} s of processor time. One that was stopped before N counts with the last \
              value it had; a tool is shown at N if at least half of its runs reached N. A dash in a table of regrets: the \
              tool was not meant to run there, or not so far, or has not run yet. Ranks: 1 is best, mean over problems of \
              the mean over seeds, regrets below {SOLVED:e} are equal; intervals are percentile bootstraps over problems \
@@ -28,7 +28,7 @@ impl Report<'_> {
         let groups = Suite::ALL.map(|suite| Group::suite(self.settings, suite));
         let all: Vec<&Subject> = self.settings.problems.iter().collect();
         for tool in &self.settings.tools {
-            let ended = |group: &Group<'_>| match group.meant(tool) * self.settings.seeds as usize {
+            let ended = |group: &Group<'_>| match group.meant(tool) * self.settings.seeds {
                 0 => "-".to_owned(),
                 meant => {
                     let ended =

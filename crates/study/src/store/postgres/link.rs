@@ -19,6 +19,7 @@ use tokio_postgres::{Client, Row, Statement};
 
 use super::broken::Broken;
 use super::target::Target;
+use crate::store::columns::Cell;
 
 /// For an answer that is on its way while the server says that it is done.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -50,6 +51,13 @@ impl Command {
     /// With the next parameter.
     pub fn with(mut self, parameter: impl ToSql + Sync + Send + 'static) -> Self {
         self.parameters.push(Box::new(parameter));
+        self
+    }
+
+    /// With cells as its next parameters.
+    pub fn with_cells<'t>(mut self, cells: impl IntoIterator<Item = Cell<'t>>) -> Self {
+        let boxed = |cell: Cell<'t>| Box::new(cell.into_owned()) as Box<dyn ToSql + Sync + Send>;
+        self.parameters.extend(cells.into_iter().map(boxed));
         self
     }
 }

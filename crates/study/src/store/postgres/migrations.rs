@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 4] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -82,6 +82,20 @@ const STEPS: [&str; 2] = [
 "#,
     // A JSON object, where there are any.
     "ALTER TABLE trials ADD COLUMN attributes TEXT;",
+    // Which version of the engine proposed which trials. Until now it was always the one that created the study.
+    "CREATE TABLE engines (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        first_trial BIGINT NOT NULL,
+        version TEXT NOT NULL,
+        PRIMARY KEY (study, first_trial)
+    );
+    INSERT INTO engines SELECT id, 0, engine FROM studies WHERE issued > 0;",
+    // A goal that is more than a direction, and measurements that are more than a number, as JSON. An interval of warm
+    // starts that was stored as its default followed the batch size; now that is said by leaving it out.
+    r#"ALTER TABLE studies ADD COLUMN goal TEXT;
+    ALTER TABLE trials ADD COLUMN measurement TEXT;
+    UPDATE studies SET method =
+        replace(method, '"start":{"warm":{"every":10}}', '"start":{"warm":{}}');"#,
 ];
 
 /// The last version known.

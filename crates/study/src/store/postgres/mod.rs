@@ -9,18 +9,18 @@
 //! A commit that waits for the disk holds its lock meanwhile, and all workers wait in one line. Here the transaction
 //! commits without waiting, which gives up the lock, and is followed by an empty one that waits: the server flushes
 //! its log for many of those at once. The log is a line, so that whatever an acknowledged call saw is on the disk if
-//! the call is. [`Store::changes_since`] waits in the same way for what it is about to show, for its readers survive
+//! the call is. [`Reader::changes_since`] waits in the same way for what it is about to show, for its readers survive
 //! a crash of the server and must not remember what the server forgot. The other reads do not wait.
 //!
 //! # Time
 //! Leases are measured by the server's clock: those of the workers' machines may differ.
 //!
 //! # Failure
-//! A connection that is lost is made again, for up to a minute unless said ([`Postgres::patience`]), and the call is made
-//! again with its keys; only [`Store::release`] and [`Store::delete`] are not, once their commit was sent, for they are no
-//! longer the same when done twice. The server ends the transaction of a worker that stopped in the middle of it after
-//! half a minute. What a server refuses, as it does a wrong password, is an error at once. One that says nothing counts as
-//! lost after half a minute, unless it says on a second connection that it works on the call.
+//! If the connection is lost, the store connects again and repeats the call with its keys. It keeps trying for a minute by
+//! default ([`Postgres::patience`]). [`Store::release`] and [`Store::delete`] are not repeated once their commit was sent,
+//! because doing them twice is not the same as once. The server ends the transaction of a worker that stopped in the middle
+//! of it after half a minute. What the server refuses, such as a wrong password, is an error at once. A server that is
+//! silent for half a minute counts as lost, unless it says on a second connection that it is working on the call.
 //!
 //! A call blocks its thread, and panics inside an asynchronous runtime: call it from a thread that may block.
 
@@ -29,6 +29,7 @@ mod link;
 mod migrations;
 mod plain;
 mod rows;
+mod statements;
 mod target;
 mod tls;
 
@@ -40,18 +41,19 @@ use self::broken::Broken;
 use self::link::{Command, Link};
 use self::rows::Table;
 use self::target::Target;
-use super::rules::{Reads, Rules, check_additions, check_ask, storable};
-use super::{Ask, Filter, Proposal, Refused, Reply, Store};
+use super::checks::{check_additions, check_ask, check_tell, storable};
+use super::rows::Reads;
+use super::rules::Rules;
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Store, Tell};
 use crate::addition::Addition;
-use crate::attributes::Attributes;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
-use crate::settings::{Record, check_name};
-use crate::trial::{Change, Outcome, Token, Trial};
+use crate::settings::Record;
+use crate::trial::{Change, Token, Trial};
 
-/// How long to wait for a server that is away, unless said.
+/// Default time to wait for an unreachable server.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -104,8 +106,8 @@ impl Postgres {
         Ok(store)
     }
 
-    /// Waits so long for a server that goes away. However short, a call that finds its connection lost is made once more on
-    /// a new one: that may have happened long ago.
+    /// How long to keep trying to reach a server. Even with zero, a call that finds its connection lost is tried once more on
+    /// a new one, because the old one may have been lost long ago.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -256,16 +258,7 @@ fn check_known(study: &str) -> Result<()> {
     Ok(())
 }
 
-impl Store for Postgres {
-    fn create(&self, record: &Record) -> Result<Record> {
-        let now = self.now();
-        self.work(Again::Harmless, |link| {
-            link.run(&[rows::add(record, now)?, Command::new(FLUSH)])?;
-            Ok(())
-        })?;
-        self.study(&record.settings.name)
-    }
-
+impl Reader for Postgres {
     #[allow(
         clippy::redundant_closure_for_method_calls,
         reason = "the method is one of tables of a single lifetime, the closure of any"
@@ -280,6 +273,58 @@ impl Store for Postgres {
                 link.query(Command::new(r#"SELECT name FROM studies ORDER BY name COLLATE "C""#))?;
             names.iter().map(|row| row.try_get(0).map_err(Broken::reading)).collect()
         })
+    }
+
+    fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
+        let changes = self.read(study, |table| table.changes_since(sequence, limit))?;
+        Ok(changes.into_iter().map(|trial| Change { trial }).collect())
+    }
+
+    fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>> {
+        self.read(study, |table| table.filtered(filter))
+    }
+
+    fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
+        self.read(study, |table| table.numbered(trial))
+    }
+
+    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
+        self.read(study, |table| table.best(count))
+    }
+
+    fn counts(&self, study: &str) -> Result<Counts> {
+        self.read(study, |table| Ok(table.peek()?.counts))
+    }
+
+    fn condition(&self) -> Result<Condition> {
+        self.work(Again::Harmless, |link| {
+            let rows = link.query(Command::new(
+                "SELECT current_setting('server_version'), current_setting('synchronous_commit'), \
+                 current_setting('fsync'), (SELECT max(version) FROM schema_versions), \
+                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+            ))?;
+            let row = rows.first().ok_or_else(Broken::empty)?;
+            let text = |column: usize| row.try_get::<_, String>(column).map_err(Broken::reading);
+            let now = row.try_get(4).map(Timestamp).map_err(Broken::reading)?;
+            Ok(Condition {
+                place: self.target.place.clone(),
+                software: format!("PostgreSQL {}", text(0)?),
+                durability: format!("synchronous_commit {}, fsync {}", text(1)?, text(2)?),
+                schema: row.try_get(3).map_err(Broken::reading)?,
+                now: self.clock.as_ref().map_or(now, |clock| clock.now()),
+            })
+        })
+    }
+}
+
+impl Store for Postgres {
+    fn create(&self, record: &Record) -> Result<Record> {
+        let now = self.now();
+        self.work(Again::Harmless, |link| {
+            link.run(&[rows::add(record, now)?, Command::new(FLUSH)])?;
+            Ok(())
+        })?;
+        self.study(&record.settings.name)
     }
 
     fn delete(&self, study: &str) -> Result<()> {
@@ -345,27 +390,17 @@ impl Store for Postgres {
         self.transact(study, Again::Harmless, reads, |_| false, |rules| rules.heartbeats(tokens))
     }
 
-    fn tell_with(
-        &self,
-        study: &str,
-        token: Token,
-        outcome: &Outcome,
-        attributes: &Attributes,
-        key: &str,
-    ) -> Result<()> {
-        check_name(study, "client key", key)?;
+    fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
+        check_tell(study, tell)?;
         check_known(study)?;
-        attributes.check(study)?;
-        let outcome = &storable(study, token.trial, outcome)?;
+        let outcome = &storable(study, tell.token.trial, tell.outcome)?;
+        let tell = &Tell { outcome, ..*tell };
         let now = self.now();
-        let told = (outcome, attributes);
-        if self.work(Again::Harmless, |link| plain::tell(link, study, token, told, key, now))? {
+        if self.work(Again::Harmless, |link| plain::tell(link, study, tell, now))? {
             return Ok(());
         }
-        let tokens = [token];
-        self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| {
-            rules.tell(token, outcome, attributes, key)
-        })
+        let tokens = [tell.token];
+        self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| rules.tell(tell))
     }
 
     fn release(&self, study: &str, token: Token) -> Result<()> {
@@ -376,46 +411,5 @@ impl Store for Postgres {
     fn expire_leases(&self, study: &str) -> Result<usize> {
         let reads = Reads::Nothing;
         self.transact(study, Again::Harmless, reads, |_| false, |rules| Ok(rules.ended()))
-    }
-
-    fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
-        let changes = self.read(study, |table| table.changes_since(sequence, limit))?;
-        Ok(changes.into_iter().map(|trial| Change { trial }).collect())
-    }
-
-    fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>> {
-        self.read(study, |table| table.filtered(filter))
-    }
-
-    fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
-        self.read(study, |table| table.numbered(trial))
-    }
-
-    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
-        self.read(study, |table| table.best(count))
-    }
-
-    fn counts(&self, study: &str) -> Result<Counts> {
-        self.read(study, |table| Ok(table.peek()?.counts))
-    }
-
-    fn condition(&self) -> Result<Condition> {
-        self.work(Again::Harmless, |link| {
-            let rows = link.query(Command::new(
-                "SELECT current_setting('server_version'), current_setting('synchronous_commit'), \
-                 current_setting('fsync'), (SELECT max(version) FROM schema_versions), \
-                 (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-            ))?;
-            let row = rows.first().ok_or_else(Broken::empty)?;
-            let text = |column: usize| row.try_get::<_, String>(column).map_err(Broken::reading);
-            let now = row.try_get(4).map(Timestamp).map_err(Broken::reading)?;
-            Ok(Condition {
-                place: self.target.place.clone(),
-                software: format!("PostgreSQL {}", text(0)?),
-                durability: format!("synchronous_commit {}, fsync {}", text(1)?, text(2)?),
-                schema: row.try_get(3).map_err(Broken::reading)?,
-                now: self.clock.as_ref().map_or(now, |clock| clock.now()),
-            })
-        })
     }
 }

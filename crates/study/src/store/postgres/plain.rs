@@ -11,17 +11,20 @@
 //! An ask that finds the queue empty is told to propose without any lock: that promises nothing, and whoever proposes
 //! is checked under the lock. Otherwise all workers that find it empty at once would wait in line to be told so.
 
+use std::sync::LazyLock;
+
 use tokio_postgres::Row;
 
 use super::broken::Broken;
 use super::link::{Command, Link};
-use super::rows::{BEGIN, LOCK, SOON, bounded};
+use super::statements::{BEGIN, LOCK, SOON};
 use super::{COMMIT, FLUSH};
-use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::Error;
-use crate::store::{ANSWERS_KEPT, Ask, Reply};
-use crate::trial::{Claim, Outcome, Token};
+use crate::store::columns::trial::{self, Column, TOLD};
+use crate::store::columns::{Columns as _, bounded};
+use crate::store::{ANSWERS_KEPT, Ask, Reply, Tell};
+use crate::trial::{Claim, Token};
 
 const ASK: &str = "\
     WITH clock AS MATERIALIZED (
@@ -74,27 +77,38 @@ const PEEK: &str = "\
     AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4)
     AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)";
 
-const TELL: &str = "\
-    WITH clock AS MATERIALIZED (
-        SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
-    ), head AS (
-        UPDATE studies SET sequence = sequence + 1, running = running - 1,
-            valued = valued + ($5::text = 'value')::int, failed = failed + ($5::text = 'failed')::int,
-            infeasible = infeasible + ($5::text = 'infeasible')::int
-        FROM clock
-        WHERE name = $1
-        AND EXISTS (
-            SELECT FROM trials WHERE study = studies.id AND id = $3::bigint AND stage = 'running' AND fence = $4::bigint
+/// What a tell says stands in the parameters from `$5`, in the order of [`TOLD`]: its kind and its value come first.
+static TELL: LazyLock<String> = LazyLock::new(|| {
+    let kinds = ["$5::text", "$6::float8", "$7", "$8", "$9", "$10", "$11"];
+    let told: Vec<String> = TOLD
+        .iter()
+        .zip(kinds)
+        .map(|(column, parameter)| format!("{} = {parameter}", column.name()))
+        .collect();
+    let (told, score) = (told.join(", "), Column::Score.name());
+    format!(
+        "WITH clock AS MATERIALIZED (
+            SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
+        ), head AS (
+            UPDATE studies SET sequence = sequence + 1, running = running - 1,
+                valued = valued + ($5::text = 'value')::int, failed = failed + ($5::text = 'failed')::int,
+                infeasible = infeasible + ($5::text = 'infeasible')::int
+            FROM clock
+            WHERE name = $1
+            AND EXISTS (
+                SELECT FROM trials
+                WHERE study = studies.id AND id = $3::bigint AND stage = 'running' AND fence = $4::bigint
+            )
+            AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)
+            RETURNING studies.id AS study, sequence, direction, now
         )
-        AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)
-        RETURNING studies.id AS study, sequence, direction, now
+        UPDATE trials SET stage = 'finished', sequence = head.sequence, finished = now, {told},
+            {score} = CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END
+        FROM head
+        WHERE trials.study = head.study AND trials.id = $3::bigint
+        RETURNING trials.id"
     )
-    UPDATE trials SET stage = 'finished', sequence = head.sequence, outcome = $5::text, value = $6::float8,
-        score = CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END, message = $7, output = $8, finished = now,
-        tell_key = $9, attributes = $10
-    FROM head
-    WHERE trials.study = head.study AND trials.id = $3::bigint
-    RETURNING trials.id";
+});
 
 /// A wish for a proposal, if that is plain without a lock.
 pub(super) fn peek(
@@ -166,27 +180,15 @@ pub(super) fn ask(
 pub(super) fn tell(
     link: &mut Link,
     study: &str,
-    token: Token,
-    (outcome, attributes): (&Outcome, &Attributes),
-    key: &str,
+    tell: &Tell<'_>,
     clock: Option<Timestamp>,
 ) -> Result<bool, Broken> {
-    let (kind, value, failure) = match outcome {
-        Outcome::Value(value) => ("value", Some(*value), None),
-        Outcome::Failed(failure) => ("failed", None, Some(failure)),
-        Outcome::Infeasible => ("infeasible", None, None),
-    };
-    let command = Command::new(TELL)
+    let command = Command::new(&TELL)
         .with(study.to_owned())
         .with(clock.map(|now| now.0))
-        .with(bounded(token.trial))
-        .with(bounded(token.fence))
-        .with(kind)
-        .with(value)
-        .with(failure.map(|failure| failure.reason.clone()))
-        .with(failure.map(|failure| failure.output.clone()))
-        .with(key.to_owned())
-        .with(attributes.to_json());
+        .with(bounded(tell.token.trial))
+        .with(bounded(tell.token.fence))
+        .with_cells(trial::told(tell));
     Ok(!locked(link, study, command)?.is_empty())
 }
 

@@ -1,84 +1,28 @@
-//! Trials and studies as rows of PostgreSQL, and back; the twin of SQLite's.
+//! The rows of a study in PostgreSQL; the twin of SQLite's.
 //!
 //! A transaction begins with one exchange that locks the study and fetches what the call is about to read. What is
 //! written waits here until something else is read, or until the commit, and is sent along with that.
-//!
-//! One file, as the twin in SQLite is: statements, and the columns that they read and write, must be changed together.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use tokio_postgres::Row;
 use wimble::goal::Direction;
-use wimble::seed::Seed;
 
 use super::FLUSH;
 use super::broken::Broken;
 use super::link::{Command, Link};
-use crate::attributes::Attributes;
+use super::statements as say;
 use crate::clock::Timestamp;
-use crate::counts::Counts;
 use crate::error::{Error, Result};
-use crate::settings::{Record, Settings, check_version, minimised};
-use crate::store::rules::{Answer, Head, REVIEWED, Reads, Rows};
+use crate::settings::Record;
+use crate::store::columns::head::{self, Entry};
+use crate::store::columns::{Columns as _, bounded, record, trial};
+use crate::store::rows::{Answer, Head, REVIEWED, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
-use crate::trial::{Ended, Failure, Finish, Lease, Origin, Outcome, State, Trial};
+use crate::trial::Trial;
 
 /// Writes go to the server in parts of so many, which bounds what waits here.
 const PART: usize = 500;
-
-/// The columns of a trial, from the study of the name `$1`.
-macro_rules! trials {
-    ($clauses:literal) => {
-        concat!(
-            "SELECT id, configuration, stage, lost, sequence, proposed, ended, worker, fence, since, due, outcome, ",
-            "value, message, output, finished, tell_key, origin, attributes FROM trials ",
-            "WHERE study = (SELECT id FROM studies WHERE name = $1) AND ",
-            $clauses
-        )
-    };
-}
-
-/// The head of the study `$1` at the time `$2`, or at the server's.
-macro_rules! head {
-    ($lock:literal) => {
-        concat!(
-            "SELECT id, direction, budget, retries, lease, issued, sequence, fence, queued, running, valued, failed, ",
-            "infeasible, imported, coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) ",
-            "AS now FROM studies WHERE name = $1",
-            $lock
-        )
-    };
-}
-
-pub(super) const BEGIN: &str = "BEGIN";
-/// The commit gives up the lock without waiting for the disk; what is sent after it waits.
-pub(super) const SOON: &str = "SET LOCAL synchronous_commit = off";
-/// The lock of the study; what is sent after it sees all that was committed before the lock was had. The row itself is
-/// locked too, but a crowd that waits for a row is woken twice for each turn. Studies whose names have the same hash
-/// wait for each other, and nothing worse.
-pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(1463897411, hashtext($1))";
-const LOCKED_HEAD: &str = head!(" FOR UPDATE");
-const HEAD: &str = head!("");
-const DUE: &str = trials!(
-    "stage = 'running' AND due <= coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) \
-     ORDER BY due, id"
-);
-const NUMBERED: &str = trials!("id = ANY($2)");
-const HELD: &str = trials!("stage = 'running' AND worker = $2 ORDER BY id LIMIT $3");
-const QUEUED: &str = trials!("stage = 'queued' ORDER BY origin, id LIMIT $2");
-const CHANGES: &str = trials!("sequence > $2 ORDER BY sequence LIMIT $3");
-const BEST: &str = trials!("score IS NOT NULL ORDER BY score, sequence LIMIT $2");
-const ANSWER: &str = "SELECT answer FROM asks \
-     WHERE study = (SELECT id FROM studies WHERE name = $1) AND ask_key = $2";
-const STALE: &str = "SELECT ask_key, answer FROM asks \
-     WHERE study = (SELECT id FROM studies WHERE name = $1) \
-     AND review <= coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) \
-     ORDER BY review LIMIT $3";
-const ADDED: &str = "SELECT add_key, trial FROM additions \
-     WHERE study = (SELECT id FROM studies WHERE name = $1) AND add_key = ANY($2)";
-/// Whether everything that a reader can have seen is on the disk.
-const CAUGHT_UP: &str = "SELECT pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn()";
 
 /// The rows of one study.
 pub(super) struct Table<'l> {
@@ -158,6 +102,11 @@ impl<'l> Table<'l> {
         }
     }
 
+    /// The same for one command.
+    fn query(&mut self, command: Command) -> Result<Vec<Row>> {
+        Ok(self.run(vec![command])?.pop().unwrap_or_default())
+    }
+
     fn write(&mut self, command: Command) -> Result<()> {
         self.writes.push(command);
         if self.writes.len() >= PART {
@@ -176,7 +125,7 @@ impl<'l> Table<'l> {
 
     /// The head as it is, without a lock; together with other reads.
     fn peek_with(&mut self, command: Command) -> Result<(Head, Vec<Row>)> {
-        let head = self.timed(HEAD);
+        let head = self.timed(&say::HEAD);
         let mut answers = self.run(vec![head, command])?.into_iter();
         let (heads, rows) =
             (answers.next().unwrap_or_default(), answers.next().unwrap_or_default());
@@ -184,87 +133,39 @@ impl<'l> Table<'l> {
     }
 
     pub fn peek(&mut self) -> Result<Head> {
-        let head = self.timed(HEAD);
-        let rows = self.run(vec![head])?.pop().unwrap_or_default();
+        let head = self.timed(&say::HEAD);
+        let rows = self.query(head)?;
         Ok(self.take_head(&rows)?.0)
     }
 
     fn take_head(&mut self, rows: &[Row]) -> Result<(Head, Timestamp)> {
-        let row =
-            rows.first().ok_or_else(|| Error::UnknownStudy { study: self.study.to_owned() })?;
-        let read = || -> Result<_, tokio_postgres::Error> {
-            let number = |column: &str| row.try_get::<_, i64>(column).map(i64::cast_unsigned);
-            let counts = Counts {
-                queued: number("queued")?,
-                running: number("running")?,
-                valued: number("valued")?,
-                failed: number("failed")?,
-                infeasible: number("infeasible")?,
-                imported: number("imported")?,
-            };
-            let head = Head {
-                budget: number("budget")?,
-                retries: u32::try_from(number("retries")?).unwrap_or(u32::MAX),
-                lease: Duration::from_millis(number("lease")?),
-                issued: number("issued")?,
-                sequence: number("sequence")?,
-                fence: number("fence")?,
-                counts,
-            };
-            let direction: String = row.try_get("direction")?;
-            Ok((row.try_get("id")?, direction, head, Timestamp(row.try_get("now")?)))
-        };
-        let corrupt = |error| Error::corrupt(self.study, "settings", error);
-        let (id, direction, head, now) = read().map_err(corrupt)?;
-        self.id = id;
-        self.direction = match direction.as_str() {
-            "minimise" => Direction::Minimise,
-            "maximise" => Direction::Maximise,
-            word => {
-                let reason = format!("the direction `{word}` is unknown");
-                return Err(Error::corrupt(self.study, "settings", reason));
-            }
-        };
-        Ok((head, now))
+        let row = rows.first().ok_or_else(|| self.unknown())?;
+        let Entry { id, direction, head } = head::read(self.study, row)?;
+        (self.id, self.direction) = (id, direction);
+        let now = row.try_get(head::Column::NAMES.len());
+        Ok((head, Timestamp(now.map_err(|error| Error::corrupt(self.study, "settings", error))?)))
+    }
+
+    fn unknown(&self) -> Error {
+        Error::UnknownStudy { study: self.study.to_owned() }
     }
 
     pub fn record(&mut self) -> Result<Record> {
-        let record = self.named(
-            "SELECT format, engine, space, method, batch_size, seed, budget, retries, lease \
-             FROM studies WHERE name = $1",
-        );
-        let (_, rows) = self.peek_with(record)?;
-        let row =
-            rows.first().ok_or_else(|| Error::UnknownStudy { study: self.study.to_owned() })?;
-        let corrupt = |error: &dyn std::fmt::Display| Error::corrupt(self.study, "settings", error);
-        let text = |column: &str| row.try_get::<_, String>(column).map_err(|error| corrupt(&error));
-        let whole = |column: &str| {
-            let number = row.try_get::<_, i64>(column).map_err(|error| corrupt(&error));
-            number.and_then(|number| u64::try_from(number).map_err(|error| corrupt(&error)))
-        };
-        // The version comes first: what a later version wrote need not be readable.
-        let format = u32::try_from(whole("format")?).map_err(|error| corrupt(&error))?;
-        let engine = text("engine")?;
-        check_version(self.study, format, &engine)?;
-        let settings = Settings {
-            name: self.study.to_owned(),
-            space: serde_json::from_str(&text("space")?).map_err(|error| corrupt(&error))?,
-            direction: self.direction,
-            method: serde_json::from_str(&text("method")?).map_err(|error| corrupt(&error))?,
-            batch_size: whole("batch_size")? as usize,
-            seed: Seed(text("seed")?.parse().map_err(|error| corrupt(&error))?),
-            budget: whole("budget")?,
-            retries: u32::try_from(whole("retries")?).map_err(|error| corrupt(&error))?,
-            lease: Duration::from_millis(whole("lease")?),
-        };
-        Ok(Record { settings, format, engine })
+        let commands = vec![self.named(&say::RECORD), self.named(&say::ENGINES)];
+        let mut answers = self.run(commands)?.into_iter();
+        let (records, engines) =
+            (answers.next().unwrap_or_default(), answers.next().unwrap_or_default());
+        let row = records.first().ok_or_else(|| self.unknown())?;
+        let engines: Result<Vec<_>> =
+            engines.iter().map(|row| record::engine(self.study, row)).collect();
+        record::read(self.study, row, engines?)
     }
 
     pub fn changes_since(&mut self, sequence: u64, limit: usize) -> Result<Vec<Trial>> {
         let commands = vec![
-            self.timed(HEAD),
-            self.named(CHANGES).with(bounded(sequence)).with(bounded(limit as u64)),
-            Command::new(CAUGHT_UP),
+            self.timed(&say::HEAD),
+            self.named(&say::CHANGES).with(bounded(sequence)).with(bounded(limit as u64)),
+            Command::new(say::CAUGHT_UP),
         ];
         let answers = self.run(commands)?;
         self.take_head(&answers[0])?;
@@ -278,34 +179,17 @@ impl<'l> Table<'l> {
     }
 
     pub fn filtered(&mut self, filter: &Filter) -> Result<Vec<Trial>> {
-        // The stages stand in the statements themselves: a partial index serves no other.
+        let [any, queued, running, finished] = &*say::FILTERED;
         let statement = match filter.stage {
-            None => trials!(
-                "id >= $2 AND ($3::text IS NULL OR outcome = $3) AND ($4::text IS NULL OR worker = $4) \
-                 ORDER BY id LIMIT $5"
-            ),
-            Some(Stage::Queued) => trials!(
-                "stage = 'queued' AND id >= $2 AND ($3::text IS NULL OR outcome = $3) \
-                 AND ($4::text IS NULL OR worker = $4) ORDER BY id LIMIT $5"
-            ),
-            Some(Stage::Running) => trials!(
-                "stage = 'running' AND id >= $2 AND ($3::text IS NULL OR outcome = $3) \
-                 AND ($4::text IS NULL OR worker = $4) ORDER BY id LIMIT $5"
-            ),
-            Some(Stage::Finished) => trials!(
-                "stage = 'finished' AND id >= $2 AND ($3::text IS NULL OR outcome = $3) \
-                 AND ($4::text IS NULL OR worker = $4) ORDER BY id LIMIT $5"
-            ),
+            None => any,
+            Some(Stage::Queued) => queued,
+            Some(Stage::Running) => running,
+            Some(Stage::Finished) => finished,
         };
-        let outcome = filter.outcome.map(|outcome| match outcome {
-            OutcomeKind::Value => "value",
-            OutcomeKind::Failed => "failed",
-            OutcomeKind::Infeasible => "infeasible",
-        });
         let command = self
             .named(statement)
             .with(bounded(filter.from))
-            .with(outcome)
+            .with(filter.outcome.map(OutcomeKind::word))
             // No worker has a zero byte, and the server takes none.
             .with(filter.worker.as_ref().map(|worker| worker.replace('\0', "\u{fffd}")))
             .with(filter.limit.map(|limit| bounded(limit as u64)));
@@ -314,7 +198,7 @@ impl<'l> Table<'l> {
     }
 
     pub fn numbered(&mut self, trial: u64) -> Result<Trial> {
-        let command = self.named(NUMBERED).with(vec![bounded(trial)]);
+        let command = self.named(&say::NUMBERED).with(vec![bounded(trial)]);
         let (head, rows) = self.peek_with(command)?;
         let found = self.trials_of(&rows)?.pop();
         let (study, issued) = (self.study.to_owned(), head.issued);
@@ -322,7 +206,7 @@ impl<'l> Table<'l> {
     }
 
     pub fn best(&mut self, count: usize) -> Result<Vec<Trial>> {
-        let command = self.named(BEST).with(bounded(count as u64));
+        let command = self.named(&say::BEST).with(bounded(count as u64));
         let rows = self.peek_with(command)?.1;
         self.trials_of(&rows)
     }
@@ -340,6 +224,7 @@ impl<'l> Table<'l> {
         for statement in [
             "DELETE FROM asks WHERE study = $1",
             "DELETE FROM additions WHERE study = $1",
+            "DELETE FROM engines WHERE study = $1",
             "DELETE FROM trials WHERE study = $1",
             "DELETE FROM studies WHERE id = $1",
         ] {
@@ -349,71 +234,12 @@ impl<'l> Table<'l> {
     }
 
     fn trials_of(&self, rows: &[Row]) -> Result<Vec<Trial>> {
-        rows.iter().map(|row| self.trial_of(row)).collect()
-    }
-
-    fn trial_of(&self, row: &Row) -> Result<Trial> {
-        type Read<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-        let id: i64 = row.try_get(0).map_err(|error| Error::corrupt(self.study, "trial", error))?;
-        let read = || -> Read<Trial> {
-            let lease = || -> Read<Lease> {
-                Ok(Lease {
-                    worker: row.try_get("worker")?,
-                    fence: row.try_get::<_, i64>("fence")?.cast_unsigned(),
-                    since: Timestamp(row.try_get("since")?),
-                    due: Timestamp(row.try_get("due")?),
-                })
-            };
-            let unknown = |column: &str, word: &str| format!("{column} is `{word}`").into();
-            let state = match row.try_get("stage")? {
-                "queued" => State::Queued(match row.try_get("ended")? {
-                    None => None,
-                    Some("ran-out") => Some(Ended::RanOut),
-                    Some("released") => Some(Ended::Released),
-                    Some(word) => return Err(unknown("ended", word)),
-                }),
-                "running" => State::Running(lease()?),
-                "finished" => State::Finished(Finish {
-                    outcome: match row.try_get("outcome")? {
-                        "value" => Outcome::Value(row.try_get("value")?),
-                        "failed" => Outcome::Failed(Failure {
-                            reason: row.try_get("message")?,
-                            output: row.try_get("output")?,
-                        }),
-                        "infeasible" => Outcome::Infeasible,
-                        word => return Err(unknown("outcome", word)),
-                    },
-                    attributes: Attributes::from_json(row.try_get("attributes")?)?,
-                    at: Timestamp(row.try_get("finished")?),
-                    lease: lease()?,
-                    key: row.try_get("tell_key")?,
-                }),
-                word => return Err(unknown("stage", word)),
-            };
-            Ok(Trial {
-                id: id.cast_unsigned(),
-                configuration: serde_json::from_str(row.try_get("configuration")?)?,
-                origin: match row.try_get("origin")? {
-                    "proposed" => Origin::Proposed,
-                    "enqueued" => Origin::Enqueued,
-                    "imported" => Origin::Imported,
-                    word => return Err(unknown("origin", word)),
-                },
-                state,
-                lost: u32::try_from(row.try_get::<_, i64>("lost")?)?,
-                sequence: row.try_get::<_, i64>("sequence")?.cast_unsigned(),
-                proposed: Timestamp(row.try_get("proposed")?),
-            })
-        };
-        read().map_err(|error| Error::corrupt(self.study, format!("trial {id}"), error))
+        rows.iter().map(|row| trial::read(self.study, row)).collect()
     }
 
     fn answer_of(&self, key: &str, row: &Row, column: usize) -> Result<Answer> {
-        let corrupt = |error: &dyn std::fmt::Display| {
-            Error::corrupt(self.study, format!("answer to ask `{key}`"), error)
-        };
-        let text: &str = row.try_get(column).map_err(|error| corrupt(&error))?;
-        serde_json::from_str(text).map_err(|error| corrupt(&error))
+        let corrupt = |error| Error::corrupt(self.study, format!("answer to ask `{key}`"), error);
+        Answer::from_json(self.study, key, row.try_get(column).map_err(corrupt)?)
     }
 
     fn stale_of(&self, rows: &[Row]) -> Result<Vec<(String, Answer)>> {
@@ -432,64 +258,10 @@ impl<'l> Table<'l> {
             .map_err(|error: tokio_postgres::Error| Error::corrupt(self.study, "additions", error))
     }
 
-    /// A statement with a trial's columns as parameters.
+    /// A statement with the cells of a trial as parameters, and the number of the study.
     fn trial_command(&self, statement: &'static str, trial: &Trial) -> Result<Command> {
-        let configuration = serde_json::to_string(&trial.configuration)
-            .map_err(|error| Error::corrupt(self.study, format!("trial {}", trial.id), error))?;
-        let (mut stage, mut ended) = ("queued", None);
-        let (mut lease, mut finish) = (None, None);
-        match &trial.state {
-            State::Queued(reason) => {
-                ended = reason.map(|reason| match reason {
-                    Ended::RanOut => "ran-out",
-                    Ended::Released => "released",
-                });
-            }
-            State::Running(running) => {
-                stage = "running";
-                lease = Some(running);
-            }
-            State::Finished(finished) => {
-                stage = "finished";
-                lease = Some(&finished.lease);
-                finish = Some(finished);
-            }
-        }
-        let outcome = finish.map(|finish| match &finish.outcome {
-            Outcome::Value(value) => ("value", Some(*value), None),
-            Outcome::Failed(failure) => ("failed", None, Some(failure)),
-            Outcome::Infeasible => ("infeasible", None, None),
-        });
-        let value = outcome.and_then(|outcome| outcome.1);
-        let broken = outcome.and_then(|outcome| outcome.2);
-        // In alphabetical order, what users added comes first: the queue relies on it.
-        let origin = match trial.origin {
-            Origin::Enqueued => "enqueued",
-            Origin::Imported => "imported",
-            Origin::Proposed => "proposed",
-        };
-        Ok(Command::new(statement)
-            .with(self.id)
-            .with(bounded(trial.id))
-            .with(configuration)
-            .with(origin)
-            .with(stage)
-            .with(i64::from(trial.lost))
-            .with(bounded(trial.sequence))
-            .with(trial.proposed.0)
-            .with(ended)
-            .with(lease.map(|lease| lease.worker.clone()))
-            .with(lease.map(|lease| bounded(lease.fence)))
-            .with(lease.map(|lease| lease.since.0))
-            .with(lease.map(|lease| lease.due.0))
-            .with(outcome.map(|outcome| outcome.0))
-            .with(value)
-            .with(value.map(|value| minimised(self.direction, value)))
-            .with(broken.map(|failure| failure.reason.clone()))
-            .with(broken.map(|failure| failure.output.clone()))
-            .with(finish.map(|finish| finish.at.0))
-            .with(finish.and_then(|finish| finish.key.clone()))
-            .with(finish.and_then(|finish| finish.attributes.to_json())))
+        let cells = trial::write(self.study, trial, self.direction)?;
+        Ok(Command::new(statement).with_cells(cells).with(self.id))
     }
 
     /// Trials change: what was fetched of them holds no longer.
@@ -500,64 +272,34 @@ impl<'l> Table<'l> {
     }
 }
 
-/// What PostgreSQL can hold of a number; rules and settings keep numbers below.
-pub(super) fn bounded(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Adds a study unless there is one of its name. Its fencing numbers go on from a deleted one's.
+/// Adds a study unless there is one of its name.
 pub(super) fn add(record: &Record, now: Option<Timestamp>) -> Result<Command> {
-    let Record { settings, format, engine } = record;
-    let space = serde_json::to_string(&settings.space)
-        .map_err(|error| Error::corrupt(&settings.name, "space", error))?;
-    // With every setting, so that it stays what it is when defaults change.
-    let method = serde_json::to_string(&settings.method)
-        .map_err(|error| Error::corrupt(&settings.name, "method", error))?;
-    let direction = match settings.direction {
-        Direction::Minimise => "minimise",
-        Direction::Maximise => "maximise",
-    };
-    let statement = "INSERT INTO studies (name, format, engine, space, direction, method, batch_size, seed, budget, \
-         retries, lease, created, fence) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, \
-         coalesce($12::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint), \
-         coalesce((SELECT fence FROM deleted_studies WHERE name = $1), 0)) ON CONFLICT (name) DO NOTHING";
-    Ok(Command::new(statement)
-        .with(settings.name.clone())
-        .with(i64::from(*format))
-        .with(engine.clone())
-        .with(space)
-        .with(direction)
-        .with(method)
-        .with(bounded(settings.batch_size as u64))
-        .with(settings.seed.0.to_string())
-        .with(bounded(settings.budget))
-        .with(i64::from(settings.retries))
-        .with(Timestamp(0).after(settings.lease).0)
-        .with(now.map(|now| now.0)))
+    Ok(Command::new(&say::ADD).with_cells(record::write(record)?).with(now.map(|now| now.0)))
 }
 
 impl Rows for Table<'_> {
     fn begin(&mut self, reads: Reads<'_>) -> Result<(Head, Timestamp)> {
-        let mut commands = vec![Command::new(BEGIN), Command::new(SOON), self.named(LOCK)];
+        let mut commands =
+            vec![Command::new(say::BEGIN), Command::new(say::SOON), self.named(say::LOCK)];
         // These and the following have answers.
         let silent = commands.len();
-        commands.extend([self.timed(LOCKED_HEAD), self.timed(DUE)]);
+        commands.extend([self.timed(&say::LOCKED_HEAD), self.timed(&say::DUE)]);
         match reads {
             Reads::Nothing => {}
             Reads::Trials(tokens) => {
                 let ids: Vec<i64> = tokens.iter().map(|token| bounded(token.trial)).collect();
-                commands.push(self.named(NUMBERED).with(ids));
+                commands.push(self.named(&say::NUMBERED).with(ids));
             }
             Reads::Ask(ask) => {
                 let wanted = bounded(ask.wanted as u64);
-                commands.push(self.named(ANSWER).with(ask.key.to_owned()));
-                commands.push(self.named(HELD).with(ask.worker.to_owned()).with(wanted));
-                commands.push(self.named(QUEUED).with(wanted));
-                commands.push(self.timed(STALE).with(bounded(REVIEWED as u64)));
+                commands.push(self.named(&say::ANSWER).with(ask.key.to_owned()));
+                commands.push(self.named(&say::HELD).with(ask.worker.to_owned()).with(wanted));
+                commands.push(self.named(&say::QUEUED).with(wanted));
+                commands.push(self.timed(&say::STALE).with(bounded(REVIEWED as u64)));
             }
             Reads::Additions(additions) => {
                 let keys: Vec<String> = additions.iter().map(|added| added.key.clone()).collect();
-                commands.push(self.named(ADDED).with(keys));
+                commands.push(self.named(&say::ADDED).with(keys));
             }
         }
         let mut answers = self.run(commands)?.into_iter().skip(silent);
@@ -596,57 +338,29 @@ impl Rows for Table<'_> {
     }
 
     fn save_head(&mut self, head: &Head) -> Result<()> {
-        let counts = &head.counts;
-        let command = Command::new(
-            "UPDATE studies SET budget = $2, issued = $3, sequence = $4, fence = $5, queued = $6, running = $7, \
-             valued = $8, failed = $9, infeasible = $10, imported = $11 WHERE id = $1",
-        )
-        .with(self.id);
-        let command = [
-            head.budget,
-            head.issued,
-            head.sequence,
-            head.fence,
-            counts.queued,
-            counts.running,
-            counts.valued,
-            counts.failed,
-            counts.infeasible,
-            counts.imported,
-        ]
-        .into_iter()
-        .fold(command, |command, number| command.with(bounded(number)));
-        self.write(command)
+        let entry = Entry { id: self.id, direction: self.direction, head: *head };
+        let changes = head::write(entry).into_iter().skip(head::FIXED);
+        self.write(Command::new(&say::SAVE_HEAD).with(self.id).with_cells(changes))
     }
 
     fn trial(&mut self, id: u64) -> Result<Option<Trial>> {
         if let Some(known) = self.fetched.trials.get(&id) {
             return Ok(known.clone());
         }
-        let command = self.named(NUMBERED).with(vec![bounded(id)]);
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.named(&say::NUMBERED).with(vec![bounded(id)]);
+        let rows = self.query(command)?;
         Ok(self.trials_of(&rows)?.pop())
     }
 
     fn insert(&mut self, trial: &Trial) -> Result<()> {
-        let command = self.trial_command(
-            "INSERT INTO trials (study, id, configuration, origin, stage, lost, sequence, proposed, ended, worker, \
-             fence, since, due, outcome, value, score, message, output, finished, tell_key, attributes) VALUES ($1, $2, $3, $4, \
-             $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)",
-            trial,
-        )?;
+        let command = self.trial_command(&say::INSERT, trial)?;
         self.changed();
         self.fetched.trials.remove(&trial.id);
         self.write(command)
     }
 
     fn update(&mut self, trial: &Trial) -> Result<()> {
-        let command = self.trial_command(
-            "UPDATE trials SET configuration = $3, origin = $4, stage = $5, lost = $6, sequence = $7, proposed = $8, \
-             ended = $9, worker = $10, fence = $11, since = $12, due = $13, outcome = $14, value = $15, score = $16, \
-             message = $17, output = $18, finished = $19, tell_key = $20, attributes = $21 WHERE study = $1 AND id = $2",
-            trial,
-        )?;
+        let command = self.trial_command(&say::UPDATE, trial)?;
         self.changed();
         self.fetched.trials.insert(trial.id, Some(trial.clone()));
         self.write(command)
@@ -656,8 +370,8 @@ impl Rows for Table<'_> {
         if let Some(due) = self.fetched.due.take() {
             return Ok(due);
         }
-        let command = self.timed(DUE);
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.timed(&say::DUE);
+        let rows = self.query(command)?;
         self.trials_of(&rows)
     }
 
@@ -666,8 +380,8 @@ impl Rows for Table<'_> {
             held.truncate(limit);
             return Ok(held);
         }
-        let command = self.named(HELD).with(worker.to_owned()).with(bounded(limit as u64));
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.named(&say::HELD).with(worker.to_owned()).with(bounded(limit as u64));
+        let rows = self.query(command)?;
         self.trials_of(&rows)
     }
 
@@ -676,8 +390,8 @@ impl Rows for Table<'_> {
             queued.truncate(limit);
             return Ok(queued);
         }
-        let command = self.named(QUEUED).with(bounded(limit as u64));
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.named(&say::QUEUED).with(bounded(limit as u64));
+        let rows = self.query(command)?;
         self.trials_of(&rows)
     }
 
@@ -685,14 +399,13 @@ impl Rows for Table<'_> {
         if let Some((_, answer)) = self.fetched.answer.take_if(|(known, _)| known == key) {
             return Ok(answer);
         }
-        let command = self.named(ANSWER).with(key.to_owned());
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.named(&say::ANSWER).with(key.to_owned());
+        let rows = self.query(command)?;
         rows.first().map(|row| self.answer_of(key, row, 0)).transpose()
     }
 
     fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()> {
-        let text = serde_json::to_string(answer)
-            .map_err(|error| Error::corrupt(self.study, format!("answer to ask `{key}`"), error))?;
+        let text = answer.to_json(self.study, key)?;
         let statement = "INSERT INTO asks (study, ask_key, answer, review) VALUES ($1, $2, $3, $4)";
         self.write(
             Command::new(statement).with(self.id).with(key.to_owned()).with(text).with(review.0),
@@ -704,8 +417,8 @@ impl Rows for Table<'_> {
             stale.truncate(limit);
             return Ok(stale);
         }
-        let command = self.timed(STALE).with(bounded(limit as u64));
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.timed(&say::STALE).with(bounded(limit as u64));
+        let rows = self.query(command)?;
         self.stale_of(&rows)
     }
 
@@ -723,8 +436,8 @@ impl Rows for Table<'_> {
         if let Some(&known) = self.fetched.additions.get(key) {
             return Ok(known);
         }
-        let command = self.named(ADDED).with(vec![key.to_owned()]);
-        let rows = self.run(vec![command])?.pop().unwrap_or_default();
+        let command = self.named(&say::ADDED).with(vec![key.to_owned()]);
+        let rows = self.query(command)?;
         Ok(rows.first().map(|row| self.added_of(row)).transpose()?.map(|(_, trial)| trial))
     }
 
@@ -732,5 +445,10 @@ impl Rows for Table<'_> {
         self.fetched.additions.insert(key.to_owned(), Some(trial));
         let statement = "INSERT INTO additions (study, add_key, trial) VALUES ($1, $2, $3)";
         self.write(Command::new(statement).with(self.id).with(key.to_owned()).with(bounded(trial)))
+    }
+
+    fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()> {
+        let command = Command::new(say::NOTE_ENGINE).with(self.id).with(bounded(first_trial));
+        self.write(command.with(version.to_owned()))
     }
 }

@@ -19,13 +19,13 @@ use super::tls::{self, Mode};
 use crate::error::{Error, Result};
 use crate::store::address::without_password;
 
-/// How long to wait for a host, unless the address says.
+/// Default time to wait for a host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a server may be silent, unless the address says.
+/// Default time that a server may be silent.
 const SILENCE: Duration = Duration::from_secs(30);
-/// When TCP looks whether an idle peer is still there, unless the address says: after so long, so often, so many times.
+/// Defaults of TCP keepalive: the idle time before the first probe, the interval between probes, and their number.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(10), Duration::from_secs(5), 3);
-/// The client's own time to the first look.
+/// The client's own idle time before the first probe.
 const TWO_HOURS: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// Where to connect.
@@ -33,7 +33,7 @@ pub(super) struct Target {
     /// The address as it may be shown.
     pub place: String,
     pub schema: String,
-    /// How long a server may be silent before it is looked after.
+    /// How long a server may be silent before it is asked on a second connection whether it is at work.
     pub silence: Duration,
     /// How long connecting may take. A host may have several addresses, each with a timeout of its own.
     limit: Duration,

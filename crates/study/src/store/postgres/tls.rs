@@ -73,10 +73,11 @@ pub(super) fn settings(mode: Mode, root: Option<&str>) -> Result<ClientConfig, S
     let algorithms = provider.signature_verification_algorithms;
     let verifier: Arc<dyn ServerCertVerifier> = match (mode, root) {
         (Mode::Disable | Mode::Prefer, _) | (Mode::Require, None) => {
-            Arc::new(Anyone { algorithms })
+            Arc::new(AnyHost { algorithms, authorities: None })
         }
         (Mode::Require | Mode::VerifyCa, root) => {
-            Arc::new(AnyHost { verifier: known_authorities(root, &provider)? })
+            let authorities = Some(known_authorities(root, &provider)?);
+            Arc::new(AnyHost { algorithms, authorities })
         }
         (Mode::VerifyFull, root) => known_authorities(root, &provider)?,
     };
@@ -117,22 +118,33 @@ fn known_authorities(
         })
 }
 
-/// Takes any certificate: `prefer` and `require` promise encryption, not who is at the other end.
+/// Takes a certificate whatever host it is for: one of a known authority or, where none are given, any. `prefer` and
+/// `require` promise encryption, not who is at the other end.
 #[derive(Debug)]
-struct Anyone {
+struct AnyHost {
     algorithms: WebPkiSupportedAlgorithms,
+    authorities: Option<Arc<WebPkiServerVerifier>>,
 }
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AnyHost {
     fn verify_server_cert(
         &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
+        let Some(authorities) = &self.authorities else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        // The host is looked at last, when everything else was found good.
+        match authorities.verify_server_cert(certificate, intermediates, host, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
     }
 
     fn verify_tls12_signature(
@@ -155,52 +167,5 @@ impl ServerCertVerifier for Anyone {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms.supported_schemes()
-    }
-}
-
-/// Takes a certificate of a known authority, whatever host it is for.
-#[derive(Debug)]
-struct AnyHost {
-    verifier: Arc<WebPkiServerVerifier>,
-}
-
-impl ServerCertVerifier for AnyHost {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        host: &ServerName<'_>,
-        ocsp: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        // The host is looked at last, when everything else was found good.
-        match self.verifier.verify_server_cert(certificate, intermediates, host, ocsp, now) {
-            Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
-            verified => verified,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier.verify_tls12_signature(message, certificate, signature)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier.verify_tls13_signature(message, certificate, signature)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.verifier.supported_verify_schemes()
     }
 }

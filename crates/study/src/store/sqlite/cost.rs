@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wimble::outcome::Outcome;
 use wimble::prelude::*;
 
 use super::Sqlite;
 use crate::attributes::Attributes;
-use crate::settings::{Record, Settings};
+use crate::settings::{ENGINE, Record, Settings};
 use crate::store::memory::Memory;
-use crate::store::{Ask, Proposal, Reply, Store};
+use crate::store::{Ask, Proposal, Reply, Store, Tell};
 use crate::study::Study;
-use crate::trial::Outcome;
 use crate::{Follower, SystemClock};
 
 /// Trials that one ask adds while a store is filled.
@@ -30,7 +30,8 @@ fn settings(name: &str) -> Settings {
 fn points(settings: &Settings, known: u64) -> Proposal {
     let mut rng = Seed(1).stream("fill", known);
     let draw = |_| settings.space.decode(&settings.space.sample(&mut rng));
-    Proposal { known, configurations: (0..CHUNK).map(draw).collect(), exhausted: false }
+    let configurations = (0..CHUNK).map(draw).collect();
+    Proposal { known, configurations, exhausted: false, engine: ENGINE.to_owned() }
 }
 
 /// `trials` finished trials, in one transaction: nobody waits for the disk 200,000 times.
@@ -42,8 +43,9 @@ fn fill_sqlite(store: &Sqlite, settings: &Settings, trials: usize) {
             let ask = Ask { worker: "filler", key: &key, wanted: CHUNK };
             let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
             for claim in claims {
-                let value = Outcome::Value(claim.trial as f64);
-                rules.tell(claim.token, &value, &Attributes::default(), "t")?;
+                let outcome = &Outcome::from(claim.trial as f64);
+                let attributes = &Attributes::default();
+                rules.tell(&Tell { token: claim.token, outcome, attributes, key: "t" })?;
             }
         }
         Ok(())
@@ -59,7 +61,7 @@ fn fill_memory(store: &Memory, settings: &Settings, trials: usize) {
         let reply = store.ask(&settings.name, &ask, Some(&proposal)).unwrap();
         let Reply::Claims(claims) = reply else { unreachable!() };
         for claim in claims {
-            let outcome = Outcome::Value(claim.trial as f64);
+            let outcome = Outcome::from(claim.trial as f64);
             store.tell(&settings.name, claim.token, &outcome, "t").unwrap();
         }
     }
@@ -73,7 +75,7 @@ fn steady(study: &Study) -> (Duration, Duration) {
         let claim = study.ask("w", &format!("k{i}"), 1).unwrap().remove(0);
         asks.push(start.elapsed());
         let start = Instant::now();
-        study.tell(claim.token, &Outcome::Value(f64::from(i)), "t").unwrap();
+        study.tell(claim.token, &Outcome::from(f64::from(i)), "t").unwrap();
         tells.push(start.elapsed());
     }
     let median = |times: &mut Vec<Duration>| {

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 5] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -104,6 +104,24 @@ const STEPS: [&str; 3] = [
     "
     ALTER TABLE trials ADD COLUMN attributes TEXT;
 ",
+    // Which version of the engine proposed which trials. Until now it was always the one that created the study.
+    "
+    CREATE TABLE engines (
+        study INTEGER NOT NULL REFERENCES studies (id),
+        first_trial INTEGER NOT NULL,
+        version TEXT NOT NULL,
+        PRIMARY KEY (study, first_trial)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO engines SELECT id, 0, engine FROM studies WHERE issued > 0;
+",
+    // A goal that is more than a direction, and measurements that are more than a number, as JSON. An interval of warm
+    // starts that was stored as its default followed the batch size; now that is said by leaving it out.
+    r#"
+    ALTER TABLE studies ADD COLUMN goal TEXT;
+    ALTER TABLE trials ADD COLUMN measurement TEXT;
+    UPDATE studies SET method =
+        replace(method, '"start":{"warm":{"every":10}}', '"start":{"warm":{}}');
+"#,
 ];
 
 /// Brings the file to the latest version. Several processes may try at once.
@@ -146,7 +164,7 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
 mod tests {
     use super::*;
     use crate::settings::{Record, Settings};
-    use crate::store::Store as _;
+    use crate::store::Reader as _;
     use crate::store::sqlite::{Sqlite, rows};
     use crate::{Counts, Origin, Outcome, SystemClock};
     use wimble::prelude::{Dimension, Direction, SearchSpace};
@@ -181,7 +199,7 @@ mod tests {
         apply(&first, 0, 1, Timestamp(0)).unwrap();
         let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
         let settings =
-            Settings::new("old", space, "random".parse().unwrap()).direction(Direction::Maximise);
+            Settings::new("old", space, "random".parse().unwrap()).goal(Direction::Maximise);
         rows::add(&first, "file", &Record::new(settings), Timestamp(0)).unwrap();
         first
             .execute_batch(

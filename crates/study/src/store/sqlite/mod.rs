@@ -13,8 +13,7 @@
 //!
 //! The file must be on a disk of this machine: SQLite's locks do not hold on network file systems.
 //!
-//! Fails with [`Error::Busy`] when the lock was not to be had for a minute, though each holder needs it for
-//! milliseconds.
+//! Fails with [`Error::Busy`] if other processes hold the lock for a whole minute; each needs it for milliseconds.
 
 #[cfg(test)]
 mod cost;
@@ -32,16 +31,16 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use self::rows::Table;
-use super::rules::{Reads, Rules};
-use super::{Ask, Filter, Proposal, Refused, Reply, Store};
+use super::rows::Reads;
+use super::rules::Rules;
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Store, Tell};
 use crate::addition::Addition;
-use crate::attributes::Attributes;
 use crate::clock::{Clock, SystemClock};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
-use crate::trial::{Change, Outcome, Token, Trial};
+use crate::trial::{Change, Token, Trial};
 
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -113,7 +112,7 @@ impl Sqlite {
         };
         // After a failure the system forgets what it could not write, and says that all is well.
         if self.log_broke.load(Ordering::SeqCst) {
-            let source = "the disk refused it before; mend it, and open the store anew";
+            let source = "the disk refused it before; fix the disk, then open the store again";
             return Err(failed(source.into()));
         }
         self.log.sync_data().map_err(|error| {
@@ -225,28 +224,8 @@ fn failure(place: &str, doing: &'static str) -> impl Fn(rusqlite::Error) -> Erro
     }
 }
 
-impl Store for Sqlite {
-    fn create(&self, record: &Record) -> Result<Record> {
-        let name = &record.settings.name;
-        let stored = self.commit(|connection| {
-            let now = self.clock.now();
-            match Table::find(connection, &self.place, name, now) {
-                Err(Error::UnknownStudy { .. }) => {
-                    rows::add(connection, &self.place, record, now)?;
-                    rows::continue_fence(connection, &self.place, name)?;
-                    Table::find(connection, &self.place, name, now)?.record()
-                }
-                found => found?.record(),
-            }
-        })?;
-        self.sync()?;
-        Ok(stored)
-    }
-
-    #[allow(
-        clippy::redundant_closure_for_method_calls,
-        reason = "the method is one of tables of a single lifetime, the closure of any"
-    )]
+#[allow(clippy::redundant_closure_for_method_calls, reason = "`Table::record` is of one lifetime")]
+impl Reader for Sqlite {
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, |table| table.record())
     }
@@ -260,53 +239,6 @@ impl Store for Sqlite {
             let names = query.query_map([], |row| row.get(0)).map_err(&failed)?;
             names.map(|name| name.map_err(&failed)).collect()
         })
-    }
-
-    fn delete(&self, study: &str) -> Result<()> {
-        self.commit(|connection| {
-            Table::find(connection, &self.place, study, self.clock.now())?.delete()
-        })?;
-        self.sync()
-    }
-
-    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
-        self.write(study, |rules| rules.set_budget(budget))
-    }
-
-    fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
-        let reply = self.write_soon(study, |rules| rules.ask(ask, proposal))?;
-        // A wish for a proposal acknowledges nothing.
-        if let Reply::Claims(_) = reply {
-            self.sync()?;
-        }
-        Ok(reply)
-    }
-
-    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
-        self.write(study, |rules| rules.add(additions))
-    }
-
-    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
-        self.write_soon(study, |rules| rules.heartbeats(tokens))
-    }
-
-    fn tell_with(
-        &self,
-        study: &str,
-        token: Token,
-        outcome: &Outcome,
-        attributes: &Attributes,
-        key: &str,
-    ) -> Result<()> {
-        self.write(study, |rules| rules.tell(token, outcome, attributes, key))
-    }
-
-    fn release(&self, study: &str, token: Token) -> Result<()> {
-        self.write(study, |rules| rules.release(token))
-    }
-
-    fn expire_leases(&self, study: &str) -> Result<usize> {
-        self.write_soon(study, |rules| Ok(rules.ended()))
     }
 
     fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
@@ -349,5 +281,64 @@ impl Store for Sqlite {
                 now: self.clock.now(),
             })
         })
+    }
+}
+
+impl Store for Sqlite {
+    fn create(&self, record: &Record) -> Result<Record> {
+        let name = &record.settings.name;
+        let stored = self.commit(|connection| {
+            let now = self.clock.now();
+            match Table::find(connection, &self.place, name, now) {
+                Err(Error::UnknownStudy { .. }) => {
+                    rows::add(connection, &self.place, record, now)?;
+                    rows::continue_fence(connection, &self.place, name)?;
+                    Table::find(connection, &self.place, name, now)?.record()
+                }
+                found => found?.record(),
+            }
+        })?;
+        self.sync()?;
+        Ok(stored)
+    }
+
+    fn delete(&self, study: &str) -> Result<()> {
+        self.commit(|connection| {
+            Table::find(connection, &self.place, study, self.clock.now())?.delete()
+        })?;
+        self.sync()
+    }
+
+    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
+        self.write(study, |rules| rules.set_budget(budget))
+    }
+
+    fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
+        let reply = self.write_soon(study, |rules| rules.ask(ask, proposal))?;
+        // A wish for a proposal acknowledges nothing.
+        if let Reply::Claims(_) = reply {
+            self.sync()?;
+        }
+        Ok(reply)
+    }
+
+    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
+        self.write(study, |rules| rules.add(additions))
+    }
+
+    fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
+        self.write_soon(study, |rules| rules.heartbeats(tokens))
+    }
+
+    fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
+        self.write(study, |rules| rules.tell(tell))
+    }
+
+    fn release(&self, study: &str, token: Token) -> Result<()> {
+        self.write(study, |rules| rules.release(token))
+    }
+
+    fn expire_leases(&self, study: &str) -> Result<usize> {
+        self.write_soon(study, |rules| Ok(rules.ended()))
     }
 }

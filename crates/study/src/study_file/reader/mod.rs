@@ -1,12 +1,12 @@
 //! From a tree with places to a checked [`StudyFile`]: all mistakes are collected, each with its place.
 
 mod evaluation;
+mod goal;
 mod space;
 
 use std::ops::Range;
 use std::time::Duration;
 
-use wimble::goal::Direction;
 use wimble::seed::Seed;
 use wimble::strategy::Spec;
 
@@ -16,27 +16,32 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 20] = [
+pub const SETTINGS: [(&str, &str); 22] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
+    (
+        "objectives",
+        "a table instead of `direction`: the name of the value, \"minimise\" or \"maximise\"",
+    ),
+    ("constraints", "a table of limits on measured quantities, such as \"<= 8\""),
     ("method", "as listed by `wimble methods`, with settings: \"bore++ rule=candidates\""),
     ("trials", "how many trials there will be [100]"),
-    ("time", "after how long a run begins no more trials, such as \"8h\""),
+    ("time", "how long a run begins new trials, such as \"8h\""),
     ("workers", "how many commands run at a time [1]"),
     ("batch-size", "how many points are proposed together [as many as workers]"),
     ("seed", "the same seed and the same results give the same suggestions [0]"),
     ("timeout", "how long a command may run"),
-    ("grace", "how long a command has to end after it was asked to [5s]"),
+    ("grace", "time between asking a command to end and killing it [5s]"),
     ("retries", "how often a command that failed is run again [0]"),
     ("infeasible-exit", "the exit code of an infeasible configuration [77]"),
     ("folders", "where each trial has a folder with its parameters and logs"),
     ("start-in", "where commands start: \"study-file\" (its folder, the default) or \"trial\""),
     ("environment", "a table of further environment variables"),
-    ("lease", "how long a trial stays with a worker that is not heard of [60s]"),
-    ("lost-retries", "how often a trial whose worker was lost goes back to the queue [3]"),
+    ("lease", "how long a worker keeps a trial without a heartbeat [60s]"),
+    ("lost-retries", "how many times a trial may lose its worker before it counts as failed [3]"),
     ("space", "a table of the parameters"),
-    ("repeats", "whether a configuration may be tried again [false]"),
+    ("repeats", "whether the same configuration may be tried again [false]"),
 ];
 
 /// More commands at a time than any machine should start.
@@ -62,15 +67,7 @@ impl<'t> Reader<'t> {
         self.unknown_settings();
         let name = self.name();
         let space = self.space();
-        let direction = self.word(
-            "direction",
-            &[
-                ("minimise", Direction::Minimise),
-                ("maximise", Direction::Maximise),
-                ("minimize", Direction::Minimise),
-                ("maximize", Direction::Maximise),
-            ],
-        );
+        let goal = self.goal();
         let method = self.method();
         let whole = |(low, high): (i64, i64)| low..=high;
         let workers = self.integer("workers", whole((1, MOST_WORKERS)));
@@ -82,7 +79,7 @@ impl<'t> Reader<'t> {
         let evaluation = self.evaluation(space.as_ref());
         let file = StudyFile {
             name: name?,
-            direction: direction.unwrap_or_default(),
+            goal: goal?,
             space: space?,
             method,
             batch_size: batch_size.and_then(|size| usize::try_from(size).ok()),
@@ -106,6 +103,7 @@ impl<'t> Reader<'t> {
                 Error::Invalid { field: "budget", .. } => "trials",
                 Error::Invalid { field: "lease", .. } => "lease",
                 Error::Invalid { field: "batch size", .. } => "batch-size",
+                Error::Invalid { field: "goal", .. } => "objectives",
                 _ => "name",
             };
             let message = match error {
@@ -119,7 +117,7 @@ impl<'t> Reader<'t> {
         let fits = settings
             .method
             .build(settings.batch_size)
-            .and_then(|method| method.check(&settings.space, &settings.direction.into()));
+            .and_then(|method| method.check(&settings.space, &settings.goal));
         if let Err(error) = fits {
             self.refuse(self.place("method"), format!("the method does not fit: {error}"));
         }

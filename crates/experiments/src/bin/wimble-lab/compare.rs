@@ -1,0 +1,208 @@
+//! `wimble-lab compare`: our methods and other tools on the same problems.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use wimble::seed::Seed;
+use wimble::space::Value;
+use wimble_experiments::Place;
+use wimble_experiments::compare::{Answer, Changes, Domain, Latency, Settings, objective, report};
+use wimble_experiments::oracle::Oracle;
+
+use crate::running::{self, Data, Jobs, Results};
+
+/// What `wimble-lab compare` can do.
+#[derive(Subcommand)]
+pub enum What {
+    /// Run our methods; benches/peers/run runs the other tools
+    Run(Run),
+    /// Measure how long one ask of our methods takes after many evaluations
+    Latency(Timing),
+    /// Write compare.md and its figures from all records of a folder
+    Report(Results),
+    /// Evaluate a problem for another tool: read one JSON array a line, write its value and regret
+    Evaluate(Evaluate),
+    /// Print the domain of a problem and the initial points that every tool starts from
+    Initial(Initial),
+    /// Print what is compared as one JSON object
+    Settings,
+}
+
+#[derive(Args)]
+pub struct Run {
+    /// Run only these of our methods
+    #[arg(long, value_delimiter = ',')]
+    methods: Vec<String>,
+    /// Run only these problems
+    #[arg(long, value_delimiter = ',')]
+    problems: Vec<String>,
+    /// Runs of each method on each problem [default: 5]
+    #[arg(long)]
+    seeds: Option<usize>,
+    /// Evaluations of each run, initial points included [default: 2010]
+    #[arg(long)]
+    evaluations: Option<usize>,
+    /// Points of each ask; each size has its own records and report
+    #[arg(long, visible_alias = "batch-size", value_delimiter = ',', default_value = "10")]
+    batch_sizes: Vec<usize>,
+    #[command(flatten)]
+    data: Data,
+    /// Where to write records; a run that was stopped resumes from there
+    #[arg(long, value_name = "DIR", default_value = "compare-results")]
+    out: PathBuf,
+    #[command(flatten)]
+    jobs: Jobs,
+}
+
+#[derive(Args)]
+pub struct Timing {
+    /// Time only these of our methods
+    #[arg(long, value_delimiter = ',')]
+    methods: Vec<String>,
+    /// Evaluations before the ask [default: from 100 to 1000000]
+    #[arg(long, value_delimiter = ',')]
+    sizes: Vec<usize>,
+    /// Leave out larger sizes once an ask takes longer than this, in seconds
+    #[arg(long, default_value_t = 10.0)]
+    patience: f64,
+    /// The folder of the records
+    #[arg(long, value_name = "DIR", default_value = "compare-results")]
+    out: PathBuf,
+}
+
+#[derive(Args)]
+struct Problem {
+    /// The problem: any of `wimble problems`, racing-uc-berkeley, racing-eth-mobil, fcnet-parkinsons or fcnet-slice
+    #[arg(id = "problem")]
+    name: String,
+    /// The seed of the initial points and of the noise
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    data: Data,
+}
+
+#[derive(Args)]
+pub struct Evaluate {
+    #[command(flatten)]
+    problem: Problem,
+}
+
+#[derive(Args)]
+pub struct Initial {
+    #[command(flatten)]
+    problem: Problem,
+    /// Number of points
+    #[arg(long, default_value_t = 10)]
+    count: usize,
+}
+
+impl Problem {
+    /// What another tool minimises, as it reads and writes points.
+    fn open(&self) -> Result<(Oracle, Domain)> {
+        let objective = objective::named(&self.name, &self.data.folder())?;
+        let oracle = Oracle::new(objective, Seed(self.seed), 0)?;
+        let domain = Domain::new(&self.name, oracle.space());
+        Ok((oracle, domain))
+    }
+}
+
+/// Runs, serves or reports.
+pub fn run(what: &What) -> Result<()> {
+    match what {
+        What::Run(arguments) => methods(arguments),
+        What::Latency(arguments) => latency(arguments),
+        What::Report(results) => running::list(report(&results.dir)?),
+        What::Evaluate(arguments) => evaluate(&arguments.problem),
+        What::Initial(arguments) => initial(arguments),
+        What::Settings => {
+            let settings = serde_json::to_string(&Settings::published()?)?;
+            Ok(writeln!(std::io::stdout().lock(), "{settings}")?)
+        }
+    }
+}
+
+fn methods(run: &Run) -> Result<()> {
+    let data = run.data.folder();
+    // All names are checked before the first run.
+    let mut experiments = Vec::new();
+    for &batch_size in &run.batch_sizes {
+        let changes = Changes {
+            methods: run.methods.clone(),
+            problems: run.problems.clone(),
+            seeds: run.seeds,
+            evaluations: run.evaluations,
+            batch_size: Some(batch_size),
+        };
+        experiments.push(Settings::published()?.with(&changes)?);
+    }
+    // Whoever names a problem wants it: what is missing is then an error.
+    if run.problems.is_empty() {
+        for (number, settings) in experiments.iter_mut().enumerate() {
+            for (name, reason) in settings.leave_out_missing(&data)? {
+                if number == 0 {
+                    writeln!(std::io::stdout(), "{name} is left out: {reason}")?;
+                }
+            }
+        }
+    }
+    let place = Place { dir: &run.out, jobs: run.jobs.count(), data: &data };
+    for settings in &experiments {
+        running::run(settings, &format!("batches of {}", settings.batch_size), &place)?;
+    }
+    Ok(())
+}
+
+fn latency(arguments: &Timing) -> Result<()> {
+    let published = Settings::published()?;
+    let changes = Changes { methods: arguments.methods.clone(), ..Changes::default() };
+    let settings = published.with(&changes)?;
+    let sizes = if arguments.sizes.is_empty() { &settings.latency_sizes } else { &arguments.sizes };
+    let mut out = std::io::stdout().lock();
+    for tool in &settings.tools {
+        let latency = Latency::measure(&settings, tool, sizes, arguments.patience)?;
+        latency.write(&arguments.out)?;
+        for size in &latency.sizes {
+            if let Some(seconds) = latency.at(size.evaluations) {
+                let evaluations = size.evaluations;
+                writeln!(
+                    out,
+                    "{}: {:.2} ms after {evaluations} evaluations",
+                    tool.name,
+                    1e3 * seconds
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn evaluate(problem: &Problem) -> Result<()> {
+    let (mut oracle, domain) = problem.open()?;
+    let mut out = std::io::stdout().lock();
+    for (number, line) in std::io::stdin().lock().lines().enumerate() {
+        let number = number + 1;
+        let values: Vec<Value> = serde_json::from_str(&line?).with_context(|| {
+            format!("line {number} must be a JSON array of numbers and texts, such as [0.5, 1.0]")
+        })?;
+        let point = domain.configuration(&values).with_context(|| format!("line {number}"))?;
+        let seen = oracle.observe(&point).with_context(|| format!("line {number}"))?;
+        let answer = Answer { value: seen.told, regret: seen.regret };
+        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+        // The other side waits for this line before it writes the next.
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn initial(arguments: &Initial) -> Result<()> {
+    let (oracle, domain) = arguments.problem.open()?;
+    let points: Vec<Vec<Value>> =
+        oracle.initial().take(arguments.count).map(|point| domain.values(&point)).collect();
+    let name = &arguments.problem.name;
+    let object = json!({ "problem": name, "domain": domain.sides()?, "points": points });
+    Ok(writeln!(std::io::stdout().lock(), "{object}")?)
+}

@@ -1,0 +1,83 @@
+//! What running an experiment takes on the command line, and how far it is.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wimble_experiments::data::Folder;
+use wimble_experiments::{Experiment, Place};
+
+/// Where data are.
+#[derive(Args)]
+pub struct Data {
+    /// The folder with other people's data (racing lines, FCNet tables, LCBench, MNIST), which are not part of wimble.
+    /// A file that is missing is named with its source
+    #[arg(long = "data", value_name = "DIR", env = "WIMBLE_DATA", default_value = "data")]
+    path: PathBuf,
+}
+
+impl Data {
+    /// The folder.
+    pub fn folder(&self) -> Folder {
+        Folder::new(&self.path)
+    }
+}
+
+/// How many threads.
+#[derive(Args)]
+pub struct Jobs {
+    /// Trials (or networks) to run at the same time [default: one a core]
+    #[arg(long)]
+    jobs: Option<usize>,
+}
+
+impl Jobs {
+    /// As given, or one a core.
+    pub fn count(&self) -> usize {
+        self.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+/// A folder of results.
+#[derive(Args)]
+pub struct Results {
+    /// The folder of the records: what was given to --out
+    pub dir: PathBuf,
+}
+
+/// Runs an experiment with a progress bar, and says what was done.
+pub fn run(experiment: &dyn Experiment, name: &str, place: &Place<'_>) -> Result<()> {
+    let bar = bar(experiment.trials()?.len(), name, "trial")?;
+    let done = wimble_experiments::run(experiment, place, &|ended| bar.set_position(ended as u64));
+    bar.finish_and_clear();
+    let done = done?;
+    let mut out = std::io::stdout().lock();
+    let (computed, found, dir) = (done.computed, done.found, place.dir.display());
+    writeln!(out, "{name}: {computed} trials run, {found} found in {dir}")?;
+    if done.corrupt_lines > 0 {
+        let lines = done.corrupt_lines;
+        writeln!(out, "{lines} lines of records could not be read; their trials were run again")?;
+    }
+    Ok(())
+}
+
+/// A progress bar on standard error.
+pub fn bar(length: usize, name: &str, unit: &str) -> Result<ProgressBar> {
+    let bar = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::stderr());
+    bar.set_style(ProgressStyle::with_template(&format!(
+        "{{msg}} {{bar:30}} {unit} {{pos}}/{{len}}  {{elapsed}}  {{eta}} left"
+    ))?);
+    bar.set_message(name.to_owned());
+    Ok(bar)
+}
+
+/// Prints the paths of the files written.
+pub fn list(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for path in paths {
+        writeln!(out, "{}", path.as_ref().display())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! The command `wimble-lab` as a user and as other tools meet it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+fn lab(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wimble-lab"))
+        .args(arguments)
+        .env_remove("WIMBLE_DATA")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that fails before it reads has closed the pipe: its message is what counts.
+    drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+    child.wait_with_output().unwrap()
+}
+
+fn printed(arguments: &[&str], input: &str) -> String {
+    let output = lab(arguments, input);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(arguments: &[&str], input: &str) -> String {
+    let output = lab(arguments, input);
+    assert!(!output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn another_tool_gets_domain_points_and_values() {
+    insta::assert_snapshot!(printed(&["compare", "initial", "branin", "--count", "2"], ""));
+    insta::assert_snapshot!(printed(
+        &["compare", "evaluate", "branin+noise-10"],
+        "[0, 0]\n[0.0, 0.0]\n[10.0, 15.0]\n"
+    ));
+    insta::assert_snapshot!(refused(&["compare", "evaluate", "branin"], "[0, 15.5]\n"));
+    insta::assert_snapshot!(refused(&["compare", "evaluate", "branin"], "0 15\n"));
+}
+
+#[test]
+fn settings_say_where_each_tool_runs() {
+    let settings: serde_json::Value =
+        serde_json::from_str(&printed(&["compare", "settings"], "")).unwrap();
+    let find = |list: &str, name: &str| {
+        let all = settings[list].as_array().unwrap();
+        all.iter().find(|entry| entry["name"] == name).unwrap().clone()
+    };
+    assert_eq!(find("tools", "hebo")["slow"], true);
+    assert_eq!(find("tools", "optuna-tpe")["evaluations"], 510);
+    assert_eq!(find("tools", "pycma")["not_on"]["fcnet"], "its variables are real numbers");
+    assert_eq!(find("problems", "hartmann6")["sample"], true);
+    assert_eq!(find("problems", "branin")["sample"], false);
+    assert_eq!(find("problems", "fcnet-slice")["suite"], "fcnet");
+    assert_eq!(find("problems", "fcnet-slice")["evaluations"], 510);
+}
+
+#[test]
+fn problems_without_their_data_are_left_out_unless_they_are_named() {
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path().to_str().unwrap();
+    let run = ["compare", "run", "--out", out, "--methods", "random", "--seeds", "1"];
+    let run = [&run[..], &["--evaluations", "20", "--data", "no-such-folder"]].concat();
+    let text = printed(&run, "");
+    for name in ["racing-uc-berkeley", "racing-eth-mobil", "fcnet-parkinsons", "fcnet-slice"] {
+        assert!(text.contains(&format!("{name} is left out: no-such-folder")), "{text}");
+    }
+    assert!(text.contains("batches of 10: 24 trials run, 0 found"), "{text}");
+    let error = refused(&[&run[..], &["--problems", "fcnet-slice"]].concat(), "");
+    assert!(error.contains("slice_localization.csv.gz is not there"), "{error}");
+    let error =
+        refused(&["compare", "initial", "racing-eth-mobil", "--data", "no-such-folder"], "");
+    assert!(error.contains("ethzMobil_center.txt is not there"), "{error}");
+}
+
+#[test]
+fn the_paper_s_commands_say_what_is_missing_and_what_is_meant() {
+    let figure = refused(&["paper", "fig4"], "");
+    assert!(figure.contains("fig4"), "{figure}");
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path().to_str().unwrap();
+    let data = ["--data", "no-such-folder"];
+    let fig3 = refused(
+        &[&["paper", "fig3", "--problems", "parkinsons", "--out", out][..], &data[..]].concat(),
+        "",
+    );
+    for part in
+        ["parkinsons_telemonitoring.csv.gz is not there", "nas_benchmarks", "BSD-3", "--data"]
+    {
+        assert!(fig3.contains(part), "{fig3}");
+    }
+    let images = refused(&[&["paper", "mnist-runs"][..], &data[..]].concat(), "");
+    assert!(images.contains("train-images-idx3-ubyte.gz is not there"), "{images}");
+    let task = refused(&["paper", "fig3", "--problems", "mnst"], "");
+    assert!(task.contains("the nearest is `mnist`"), "{task}");
+    let method = refused(&["paper", "fig1", "--methods", "boer"], "");
+    assert!(method.contains("the nearest is `bore`"), "{method}");
+    let problem = refused(&["paper", "fig2", "--problems", "brannin"], "");
+    assert!(problem.contains("the nearest is `branin`"), "{problem}");
+}

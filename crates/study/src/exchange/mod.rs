@@ -1,0 +1,185 @@
+//! Trials in files that other programs read and write: CSV, JSON lines, and the SQLite storage of Optuna.
+//!
+//! Every format goes through a [`Row`]: a trial in one line, flat, with the same names everywhere.
+
+pub mod csv;
+pub mod json_lines;
+pub mod optuna;
+pub mod row;
+
+use std::path::Path;
+use std::str::FromStr;
+
+pub use row::Row;
+
+use crate::error::{Error, Result};
+
+/// The format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A table with a header; parameters are columns `param.NAME`.
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
+    /// The SQLite storage of Optuna.
+    Optuna,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::Jsonl, Self::Optuna];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Optuna => "optuna",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Csv => "A table with a header; parameters are columns `param.NAME`",
+            Self::Jsonl => "One JSON object a line, as `wimble trials --json`",
+            Self::Optuna => "The SQLite storage of Optuna",
+        }
+    }
+
+    /// By the ending of a file's name, if that tells.
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "csv" => Some(Self::Csv),
+            "jsonl" | "ndjson" | "json" => Some(Self::Jsonl),
+            "db" | "sqlite" | "sqlite3" => Some(Self::Optuna),
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            let reason = format!("there is no format `{name}`; the formats are {names}");
+            Error::Exchange { reason }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::settings::Settings;
+    use crate::store::memory::Memory;
+    use crate::trial::Trial;
+    use crate::{Addition, Filter, ManualClock, Study};
+    use std::sync::Arc;
+    use wimble::outcome::{Failure, Outcome};
+    use wimble::space::{Configuration, Dimension, SearchSpace, Value};
+
+    /// A study with every state of a trial; texts that look like numbers, quotes and line breaks.
+    fn study() -> Study {
+        let clock = ManualClock::default();
+        clock.set(Timestamp(1_793_534_400_250));
+        let space = SearchSpace::new([
+            Dimension::log_real("rate", 1e-5, 1.0),
+            Dimension::categorical("kind", ["1", "a, \"b\"\nc"]),
+            Dimension::integer("depth", 1, 9).when("kind", ["1"]),
+            Dimension::boolean("flag"),
+        ]);
+        let settings = Settings::new("s", space.unwrap(), "random".parse().unwrap());
+        let study = Study::open_or_create(Arc::new(Memory::new(clock)), settings).unwrap();
+        let claims = study.ask("w", "k", 9).unwrap();
+        for claim in &claims {
+            let outcome = match claim.trial {
+                0 => continue,
+                1 => Outcome::Failed(Failure::from("exit status: 3, \"sadly\"\n")),
+                2 => Outcome::Infeasible,
+                number => Outcome::from(1.0 / number as f64 - 0.2),
+            };
+            let attributes = [
+                ("epochs".to_owned(), claim.trial.into()),
+                ("note".to_owned(), if claim.trial % 2 == 0 { "1".into() } else { "x".into() }),
+            ];
+            let attributes = attributes.into_iter().collect();
+            study.tell_with(claim.token, &outcome, &attributes, "t").unwrap();
+        }
+        let queued: Configuration = [
+            ("rate", Value::Real(0.5)),
+            ("kind", Value::from("1")),
+            ("depth", Value::Integer(3)),
+            ("flag", Value::Boolean(true)),
+        ]
+        .into_iter()
+        .collect();
+        study.add(&[Addition::queued("mine", queued)]).unwrap();
+        study
+    }
+
+    fn rows(study: &Study) -> (Vec<Trial>, Vec<Row>) {
+        let trials = study.trials(&Filter::default()).unwrap();
+        let rows = trials.iter().map(Row::new).collect();
+        (trials, rows)
+    }
+
+    #[test]
+    fn rows_come_back_from_csv_and_json_lines() {
+        let study = study();
+        let (_, rows) = rows(&study);
+        let states: Vec<&str> = rows.iter().take(4).map(|row| row.state.as_str()).collect();
+        assert_eq!(states, ["running", "failed", "infeasible", "complete"]);
+        let mut text = Vec::new();
+        csv::write(&study.settings().space, &rows, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(csv::read(&study.settings().space, &text).unwrap(), rows);
+        let mut lines = Vec::new();
+        json_lines::write(&rows, &mut lines).unwrap();
+        assert_eq!(json_lines::read(&String::from_utf8(lines).unwrap()).unwrap(), rows);
+    }
+
+    #[test]
+    fn finished_trials_come_back_from_the_storage_of_optuna() {
+        let (study, folder) = (study(), tempfile::tempdir().unwrap());
+        let (trials, rows) = rows(&study);
+        let path = folder.path().join("optuna.db");
+        assert_eq!(optuna::write(&path, study.settings(), &trials).unwrap(), 8);
+        let found = optuna::read(&path, None).unwrap();
+        assert_eq!((found.name.as_str(), found.notes), ("s", Vec::new()));
+        let finished = rows.iter().filter(|row| row.finished.is_some());
+        for (found, row) in found.rows.iter().zip(finished) {
+            let worker = Some("optuna".to_owned());
+            // Optuna has no booleans of its own: a choice of two.
+            assert_eq!(found, &Row { trial: found.trial, worker, ..row.clone() });
+            study.settings().space.encode(&found.params).unwrap();
+        }
+        assert_eq!(found.rows.len(), 8);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_place() {
+        let space = SearchSpace::new([Dimension::integer("n", 1, 9)]).unwrap();
+        for (text, words) in [
+            ("value,param.n\n0.5,x\n", "row 2: param.n is \"x\""),
+            ("value,param.n\n0.5,1\nlow,2\n", "row 3: value is \"low\", but must be a number"),
+            ("value,param.m\n", "column `param.m` is unknown; there are trial, state,"),
+        ] {
+            let error = csv::read(&space, text).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let error = json_lines::read("\n{\"state\": 1}\n").unwrap_err().to_string();
+        assert!(error.starts_with("line 2: invalid type"), "{error}");
+        let row = Row { state: "asleep".to_owned(), ..rows(&study()).1[1].clone() };
+        let error = row.addition().unwrap_err().to_string();
+        assert!(error.contains("state is \"asleep\", but must be complete"), "{error}");
+        assert_eq!("csv".parse::<Format>().unwrap(), Format::Csv);
+        let error = "xml".parse::<Format>().unwrap_err().to_string();
+        assert_eq!(error, "there is no format `xml`; the formats are csv, jsonl, optuna");
+        assert_eq!(Format::of(Path::new("a/b.ndjson")), Some(Format::Jsonl));
+        assert_eq!(Format::of(Path::new("b.txt")), None);
+    }
+}

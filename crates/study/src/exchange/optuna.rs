@@ -1,0 +1,486 @@
+//! The SQLite storage of Optuna, schema version 12 (Optuna 3.2 to 5), read and written.
+//!
+//! | Optuna | here |
+//! |---|---|
+//! | `FloatDistribution`, `log` | real, log scale |
+//! | `FloatDistribution` with a `step` | ordinal: its values in order |
+//! | `IntDistribution`, `log`, `step` | integer |
+//! | `CategoricalDistribution` | categorical; `None` becomes the text `None` |
+//! | `COMPLETE` | a value; failed where the value is infinite |
+//! | `FAIL`, `PRUNED` | failed |
+//! | `RUNNING`, `WAITING` | left out |
+//!
+//! Optuna has no search space: each trial tells which parameters it asked for. One that only some trials have becomes
+//! conditional on a categorical parameter that explains when it is there; where none does, the import is refused and a
+//! study file must say what the space is. Infeasible trials are written as `FAIL`, with the user attribute
+//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
+//! Other user attributes are the attributes of the trial, both ways.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use rusqlite::{Connection, OpenFlags, Transaction, params};
+use serde_json::{Value as Json, json};
+use wimble::goal::Direction;
+use wimble::outcome::Outcome;
+use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
+
+use super::row::Row;
+use crate::attributes::Attributes;
+use crate::clock::Timestamp;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::trial::Trial;
+
+/// The schema that is understood.
+const SCHEMA: i64 = 12;
+/// User attributes for what Optuna has no word for.
+const INFEASIBLE: &str = "wimble:infeasible";
+const REASON: &str = "wimble:reason";
+const TRIAL: &str = "wimble:trial";
+/// More steps of a float than this are read as a real.
+const MOST_LEVELS: f64 = 1_000.0;
+
+/// A study of Optuna.
+pub struct Found {
+    /// Its name.
+    pub name: String,
+    /// Its direction.
+    pub direction: Direction,
+    /// The space of its distributions, or why there is none.
+    pub space: crate::Result<SearchSpace>,
+    /// Its finished trials.
+    pub rows: Vec<Row>,
+    /// What a user should know.
+    pub notes: Vec<String>,
+}
+
+/// Reads a study; the only one if none is named.
+pub fn read(path: &Path, name: Option<&str>) -> crate::Result<Found> {
+    read_study(path, name).map_err(|error| Error::exchange(&error))
+}
+
+fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let version: i64 = connection
+        .query_row("SELECT schema_version FROM version_info", [], |row| row.get(0))
+        .context("this is no storage of Optuna")?;
+    if version != SCHEMA {
+        bail!(
+            "its schema has version {version}, but must be {SCHEMA}; `optuna storage upgrade` brings it up to date"
+        );
+    }
+    let (id, name) = study(&connection, name)?;
+    let directions: Vec<String> = connection
+        .prepare("SELECT direction FROM study_directions WHERE study_id = ?1 ORDER BY objective")?
+        .query_map([id], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let direction = match &directions[..] {
+        [one] if one == "MAXIMIZE" => Direction::Maximise,
+        [_] => Direction::Minimise,
+        many => bail!(
+            "study `{name}` has {} objectives; only studies of one can be imported",
+            many.len()
+        ),
+    };
+    let parameters = parameters(&connection, id)?;
+    let ours = ours(&connection, id)?;
+    let mut rows = Vec::new();
+    let mut left_out = 0;
+    let mut statement = connection.prepare(
+        "SELECT t.trial_id, t.number, t.state, t.datetime_start, t.datetime_complete, v.value, v.value_type
+         FROM trials t LEFT JOIN trial_values v ON v.trial_id = t.trial_id AND v.objective = 0
+         WHERE t.study_id = ?1 ORDER BY t.number",
+    )?;
+    let mut found = statement.query([id])?;
+    while let Some(row) = found.next()? {
+        let (trial, number): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let (value, kind): (Option<f64>, Option<String>) = (row.get(5)?, row.get(6)?);
+        let failed = |reason: &str| ("failed", None, Some(reason.to_owned()));
+        let ours = ours.get(&trial).cloned().unwrap_or_default();
+        let (state, value, reason) = match row.get::<_, String>(2)?.as_str() {
+            "COMPLETE" if kind.as_deref() == Some("FINITE") && value.is_some() => {
+                ("complete", value, None)
+            }
+            "COMPLETE" => failed("its value is not finite"),
+            "PRUNED" => failed("pruned by Optuna"),
+            "FAIL" if ours.infeasible => ("infeasible", None, None),
+            "FAIL" => failed(ours.reason.as_deref().unwrap_or("failed under Optuna")),
+            _ => {
+                left_out += 1;
+                continue;
+            }
+        };
+        let time = |text: Option<String>| {
+            text.and_then(|text| Timestamp::from_utc(&text)).map(Timestamp::to_utc)
+        };
+        rows.push(Row {
+            trial: u64::try_from(number).ok(),
+            state: state.to_owned(),
+            value,
+            deviation: None,
+            reason,
+            worker: Some("optuna".to_owned()),
+            started: time(row.get(3)?),
+            finished: time(row.get(4)?),
+            params: parameters
+                .get(&trial)
+                .map(|given| {
+                    given.iter().map(|(name, given)| (name.clone(), given.value.clone())).collect()
+                })
+                .unwrap_or_default(),
+            attributes: ours.attributes.into_iter().collect(),
+        });
+    }
+    let all: Vec<&BTreeMap<String, Given>> = parameters.values().collect();
+    let space = space(&all).map_err(|error| Error::exchange(&error));
+    let mut notes = Vec::new();
+    if left_out > 0 {
+        notes.push(format!("{left_out} running or waiting trials were left out"));
+    }
+    // A trial that failed before it asked for all parameters is no point of the space.
+    if let Ok(space) = &space {
+        let before = rows.len();
+        rows.retain(|row| row.state == "complete" || space.encode(&row.params).is_ok());
+        if rows.len() < before {
+            notes.push(format!(
+                "{} failed trials without all parameters were left out",
+                before - rows.len()
+            ));
+        }
+    }
+    Ok(Found { name, direction, space, rows, notes })
+}
+
+fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
+    let studies: Vec<(i64, String)> = connection
+        .prepare("SELECT study_id, study_name FROM studies ORDER BY study_name")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let names = || studies.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
+    match (name, &studies[..]) {
+        (Some(name), _) => match studies.iter().find(|(_, known)| known == name) {
+            Some(found) => Ok(found.clone()),
+            None => bail!("it has no study `{name}`; there are {}", names()),
+        },
+        (None, [only]) => Ok(only.clone()),
+        (None, []) => bail!("it has no study"),
+        (None, _) => bail!("which study? It has {}: name one with --from", names()),
+    }
+}
+
+/// The user attributes of a trial: those that we wrote for what Optuna has no word for, and the user's own.
+#[derive(Debug, Clone, Default)]
+struct Ours {
+    infeasible: bool,
+    reason: Option<String>,
+    attributes: BTreeMap<String, Json>,
+}
+
+fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
+    let mut statement = connection.prepare(
+        "SELECT a.trial_id, a.\"key\", a.value_json FROM trial_user_attributes a
+         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1",
+    )?;
+    let mut rows = statement.query([study])?;
+    let mut ours: BTreeMap<i64, Ours> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (trial, key, text): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        // Python writes NaN and Infinity, which are not JSON.
+        let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
+        let ours = ours.entry(trial).or_default();
+        match key.as_str() {
+            INFEASIBLE => ours.infeasible = json == true,
+            REASON => ours.reason = json.as_str().map(str::to_owned),
+            TRIAL => {}
+            _ => drop(ours.attributes.insert(key, json)),
+        }
+    }
+    Ok(ours)
+}
+
+/// A parameter of one trial.
+#[derive(Debug, Clone)]
+struct Given {
+    value: Value,
+    kind: Kind,
+    place: i64,
+}
+
+fn parameters(
+    connection: &Connection,
+    study: i64,
+) -> Result<BTreeMap<i64, BTreeMap<String, Given>>> {
+    let mut statement = connection.prepare(
+        "SELECT p.trial_id, p.param_name, p.param_value, p.distribution_json, p.param_id FROM trial_params p
+         JOIN trials t ON t.trial_id = p.trial_id WHERE t.study_id = ?1 ORDER BY p.param_id",
+    )?;
+    let mut rows = statement.query([study])?;
+    let mut parameters: BTreeMap<i64, BTreeMap<String, Given>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (trial, name, number, text): (i64, String, f64, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        let json: Json =
+            serde_json::from_str(&text).with_context(|| format!("the distribution of `{name}`"))?;
+        let kind = kind(&json).with_context(|| format!("the distribution of `{name}`, {text}"))?;
+        let value = match &kind {
+            Kind::Real { .. } => Value::Real(number),
+            Kind::Integer { .. } => Value::Integer(number as i64),
+            Kind::Boolean => Value::Boolean(number != 0.0),
+            Kind::Categorical { choices } => match choices.get(number as usize) {
+                Some(value) => value.clone(),
+                None => bail!("`{name}` has choice {number} of {}", choices.len()),
+            },
+            Kind::Ordinal { levels } => nearest(levels, number),
+        };
+        parameters
+            .entry(trial)
+            .or_default()
+            .insert(name, Given { value, kind, place: row.get(4)? });
+    }
+    Ok(parameters)
+}
+
+/// The level at a number: Optuna rounds its multiples of a step in its own way.
+fn nearest(levels: &[Value], number: f64) -> Value {
+    let distance =
+        |level: &&Value| level.as_real().map_or(f64::INFINITY, |level| (level - number).abs());
+    levels
+        .iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        .cloned()
+        .unwrap_or(Value::Real(number))
+}
+
+fn kind(json: &Json) -> Result<Kind> {
+    let attributes = &json["attributes"];
+    let real = |name: &str| attributes[name].as_f64().with_context(|| format!("{name} is missing"));
+    let integer =
+        |name: &str| attributes[name].as_i64().with_context(|| format!("{name} is missing"));
+    let scale = if attributes["log"] == true { Scale::Log } else { Scale::Linear };
+    Ok(match json["name"].as_str() {
+        Some("FloatDistribution") => {
+            let (low, high) = (real("low")?, real("high")?);
+            match attributes["step"].as_f64() {
+                Some(step)
+                    if step > 0.0
+                        && (high - low) / step >= 1.0
+                        && (high - low) / step < MOST_LEVELS =>
+                {
+                    let count = ((high - low) / step + 1e-9).floor() as u32;
+                    Kind::Ordinal {
+                        levels: (0..=count)
+                            .map(|k| Value::Real(low + f64::from(k) * step))
+                            .collect(),
+                    }
+                }
+                _ => Kind::Real { low, high, scale },
+            }
+        }
+        Some("IntDistribution") => Kind::Integer {
+            low: integer("low")?,
+            high: integer("high")?,
+            scale,
+            step: integer("step")?,
+        },
+        Some("CategoricalDistribution") => {
+            let choices = attributes["choices"].as_array().context("choices are missing")?;
+            let choice = |json: &Json| match json {
+                Json::Null => Value::from("None"),
+                other => serde_json::from_value(other.clone())
+                    .unwrap_or_else(|_| Value::Text(other.to_string())),
+            };
+            Kind::Categorical { choices: choices.iter().map(choice).collect() }
+        }
+        other => bail!("its name is {other:?}, which is unknown"),
+    })
+}
+
+/// The space that explains the parameters of all trials.
+fn space(trials: &[&BTreeMap<String, Given>]) -> Result<SearchSpace> {
+    let mut kinds: BTreeMap<&str, (&Kind, i64, usize)> = BTreeMap::new();
+    for (name, given) in trials.iter().flat_map(|trial| trial.iter()) {
+        let (kind, _, count) = kinds.entry(name).or_insert((&given.kind, given.place, 0));
+        *count += 1;
+        if **kind != given.kind {
+            bail!(
+                "`{name}` changed its distribution during the study; give a study file that has room for all of it"
+            );
+        }
+    }
+    // A trial that broke early lacks parameters for no reason of its own: the longest tell.
+    let whole = |name: &str| kinds.get(name).is_some_and(|(_, _, count)| *count == trials.len());
+    let mut names: Vec<(&str, &Kind, i64)> =
+        kinds.iter().map(|(name, (kind, place, _))| (*name, *kind, *place)).collect();
+    names.sort_by_key(|(name, _, place)| (!whole(name), *place));
+    let mut dimensions = Vec::new();
+    for (name, kind, _) in &names {
+        // A choice of one is no choice; Optuna allows it.
+        let mut dimension = Dimension::new(*name, (*kind).clone());
+        if !whole(name) {
+            let parents = names.iter().filter(|(parent, kind, _)| {
+                whole(parent) && matches!(kind, Kind::Categorical { .. })
+            });
+            let condition =
+                parents.clone().find_map(|(parent, _, _)| explain(trials, name, parent));
+            let Some((parent, values)) = condition else {
+                bail!(
+                    "only some trials have `{name}`, and no categorical parameter explains which; \
+                     write a study file with the space, and name it with --study"
+                );
+            };
+            dimension = dimension.when(parent, values);
+        }
+        dimensions.push(dimension);
+    }
+    Ok(SearchSpace::new(dimensions)?)
+}
+
+/// The values of `parent` under which `child` is there, if they tell exactly.
+fn explain(
+    trials: &[&BTreeMap<String, Given>],
+    child: &str,
+    parent: &str,
+) -> Option<(String, Vec<Value>)> {
+    let (mut with, mut without) = (BTreeMap::new(), BTreeSet::new());
+    for trial in trials {
+        let value = &trial.get(parent)?.value;
+        if trial.contains_key(child) {
+            with.insert(value.to_string(), value.clone());
+        } else {
+            without.insert(value.to_string());
+        }
+    }
+    let tells = !with.is_empty() && with.keys().all(|value| !without.contains(value));
+    tells.then(|| (parent.to_owned(), with.into_values().collect()))
+}
+
+/// Writes the finished trials of a study into a new file, or beside other studies; says how many.
+pub fn write(path: &Path, settings: &Settings, trials: &[Trial]) -> crate::Result<usize> {
+    write_study(path, settings, trials).map_err(|error| Error::exchange(&error))
+}
+
+fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usize> {
+    let mut connection = Connection::open(path)?;
+    let transaction = connection.transaction()?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    if tables == 0 {
+        transaction.execute_batch(include_str!("optuna_schema.sql"))?;
+    } else {
+        let version: i64 = transaction
+            .query_row("SELECT schema_version FROM version_info", [], |row| row.get(0))
+            .context("the file exists and is no storage of Optuna")?;
+        if version != SCHEMA {
+            bail!("the file exists with schema version {version}, but must have {SCHEMA}");
+        }
+    }
+    let taken: i64 = transaction.query_row(
+        "SELECT count(*) FROM studies WHERE study_name = ?1",
+        [&settings.name],
+        |row| row.get(0),
+    )?;
+    if taken > 0 {
+        bail!("it has a study `{}` already, which was left as it is", settings.name);
+    }
+    transaction.execute("INSERT INTO studies (study_name) VALUES (?1)", [&settings.name])?;
+    let study = transaction.last_insert_rowid();
+    let direction = match settings.goal.first_direction() {
+        Direction::Minimise => "MINIMIZE",
+        Direction::Maximise => "MAXIMIZE",
+    };
+    transaction.execute(
+        "INSERT INTO study_directions (direction, study_id, objective) VALUES (?1, ?2, 0)",
+        params![direction, study],
+    )?;
+    let finished =
+        trials.iter().filter_map(|trial| trial.outcome().map(|outcome| (trial, outcome)));
+    let mut count = 0;
+    for (number, (trial, outcome)) in finished.enumerate() {
+        write_trial(&transaction, study, number, settings, trial, outcome)?;
+        count += 1;
+    }
+    transaction.commit()?;
+    Ok(count)
+}
+
+fn write_trial(
+    transaction: &Transaction<'_>,
+    study: i64,
+    number: usize,
+    settings: &Settings,
+    trial: &Trial,
+    outcome: &Outcome,
+) -> Result<()> {
+    let state = if matches!(outcome, Outcome::Measured(_)) { "COMPLETE" } else { "FAIL" };
+    let time = |time: Option<Timestamp>| {
+        time.map(|time| time.to_utc().replace('T', " ").replace('Z', "000"))
+    };
+    transaction.prepare_cached("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
+        params![number as i64, study, state, time(trial.started()), time(trial.finished())],
+    )?;
+    let id = transaction.last_insert_rowid();
+    let attribute = |key: &str, value: Json| -> Result<()> {
+        transaction
+            .prepare_cached("INSERT INTO trial_user_attributes (trial_id, \"key\", value_json) VALUES (?1, ?2, ?3)")?
+            .execute(params![id, key, value.to_string()])?;
+        Ok(())
+    };
+    attribute(TRIAL, trial.id.into())?;
+    let attributes = trial.attributes().into_iter().flat_map(Attributes::iter);
+    for (name, value) in attributes.filter(|(name, _)| ![TRIAL, INFEASIBLE, REASON].contains(name))
+    {
+        attribute(name, value.clone())?;
+    }
+    match outcome {
+        Outcome::Measured(measurement) => {
+            for (objective, measured) in measurement.objectives.iter().enumerate() {
+                transaction
+                    .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, ?2, ?3, 'FINITE')")?
+                    .execute(params![id, objective as i64, measured.value])?;
+            }
+        }
+        Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
+        Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
+    }
+    for dimension in settings.space.dimensions() {
+        if let Some((number, distribution)) = written(dimension, &trial.configuration) {
+            transaction
+                .prepare_cached("INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![id, dimension.name, number, distribution.to_string()])?;
+        }
+    }
+    Ok(())
+}
+
+/// A parameter as Optuna keeps it: a number, and what it means.
+fn written(dimension: &Dimension, configuration: &Configuration) -> Option<(f64, Json)> {
+    let value = configuration.get(&dimension.name)?;
+    let choice = |values: &[Value]| -> Option<(f64, Json)> {
+        let place = values.iter().position(|known| known == value)?;
+        Some((
+            place as f64,
+            json!({ "name": "CategoricalDistribution", "attributes": { "choices": values } }),
+        ))
+    };
+    match &dimension.kind {
+        Kind::Real { low, high, scale } => {
+            let attributes =
+                json!({ "step": null, "low": low, "high": high, "log": *scale == Scale::Log });
+            Some((
+                value.as_real()?,
+                json!({ "name": "FloatDistribution", "attributes": attributes }),
+            ))
+        }
+        Kind::Integer { low, high, scale, step } => {
+            // Optuna wants the highest value, not a bound that no value reaches.
+            let high = low + (high - low) / step * step;
+            let attributes =
+                json!({ "log": *scale == Scale::Log, "step": step, "low": low, "high": high });
+            Some((value.as_real()?, json!({ "name": "IntDistribution", "attributes": attributes })))
+        }
+        Kind::Boolean => choice(&[Value::Boolean(false), Value::Boolean(true)]),
+        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => choice(values),
+    }
+}

@@ -1,0 +1,342 @@
+//! What a command found: the last result in its output.
+//!
+//! A result is a line that is only a number, or a JSON object, on one line or several:
+//!
+//! ```text
+//! epoch 1: loss 0.72
+//! 0.31
+//! {"value": 0.31}
+//! {"value": 0.31, "deviation": 0.02}
+//! {"objectives": {"error": 0.31}, "constraints": {"memory": 3.1}}
+//! {"infeasible": true}
+//! ```
+//!
+//! `deviation` is the standard deviation of the noise in the value. An entry of `objectives` or `constraints` is a number,
+//! or an object with `value` and `deviation`; what is unknown, missing or not finite there makes the trial fail, with a
+//! sentence that names it.
+//!
+//! The other fields of the object are kept with the trial as its attributes. If they are too large ([`LARGEST`]), a note
+//! takes their place: the value is worth keeping.
+//!
+//! The last result counts. Other lines, and objects without these fields, are ignored. A result that cannot be read, or
+//! that is not finite, makes the trial fail: an earlier line must not take its place.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use wimble::goal::Goal;
+
+use wimble::outcome::{Measured, Outcome};
+
+use crate::attributes::{Attributes, LARGEST};
+
+/// What came of an evaluation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The outcome of the trial.
+    pub outcome: Outcome,
+    /// The other fields of the result.
+    #[serde(default)]
+    pub attributes: Attributes,
+}
+
+impl From<Outcome> for Finding {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, attributes: Attributes::default() }
+    }
+}
+
+/// Why there is no result, in words.
+pub type Missing = String;
+
+/// The fields of a result; an object with one of the first four is one.
+const FIELDS: [&str; 5] = ["value", "infeasible", "objectives", "constraints", "deviation"];
+
+/// Reads the output of a command, or what it wrote to its result file, as a result under a goal.
+pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
+    let mut end = text.len();
+    // From the last line to the first; an object reaches from its first line to `end` at most.
+    while end > 0 {
+        let start = text[..end].trim_end_matches(['\n', '\r']).rfind('\n').map_or(0, |at| at + 1);
+        let line = text[start..end].trim();
+        if let Ok(value) = line.parse::<f64>() {
+            return single(value.into(), goal).map(Finding::from);
+        }
+        if line.starts_with('{') {
+            match first_object(&text[start..]) {
+                Ok(fields) if FIELDS[..4].iter().any(|field| fields.contains_key(*field)) => {
+                    return finding(fields, goal);
+                }
+                Ok(_) => {}
+                Err(reason)
+                    if FIELDS[..4]
+                        .iter()
+                        .any(|field| text[start..].contains(&format!("\"{field}\""))) =>
+                {
+                    return Err(format!(
+                        "the result is not JSON ({reason}); a value must be a finite number"
+                    ));
+                }
+                Err(_) => {}
+            }
+        }
+        end = start;
+    }
+    Err(match goal.is_single() {
+        true => {
+            "no result: print a number on a line of its own, or a JSON object with the field `value`"
+        }
+        false => "no result: print a JSON object with the field `objectives`",
+    }
+    .to_owned())
+}
+
+/// The object at the beginning of a text.
+fn first_object(text: &str) -> Result<Map<String, Json>, serde_json::Error> {
+    let mut objects = serde_json::Deserializer::from_str(text).into_iter();
+    Ok(objects.next().transpose()?.unwrap_or_default())
+}
+
+/// The result in the fields of an object.
+fn finding(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, Missing> {
+    let mut take = |name: &str| fields.remove(name).filter(|json| !json.is_null());
+    let [value, infeasible, objectives, constraints, deviation] = FIELDS.map(&mut take);
+    let attributes = kept(fields);
+    let infeasible = match infeasible {
+        None => false,
+        Some(Json::Bool(infeasible)) => infeasible,
+        Some(other) => return Err(format!("`infeasible` is {other}, but must be true or false")),
+    };
+    if infeasible {
+        return Ok(Finding { outcome: Outcome::Infeasible, attributes });
+    }
+    let outcome = match (value, objectives) {
+        (Some(_), Some(_)) => {
+            return Err("the result has both `value` and `objectives`; give one".to_owned());
+        }
+        (None, None) => return Err("the result has no `value`".to_owned()),
+        (Some(value), None) if constraints.is_none() => {
+            let deviation = deviation.map(|json| number("deviation", &json)).transpose()?;
+            single(Measured { value: number("value", &value)?, deviation }, goal)?
+        }
+        (Some(value), None) => {
+            let [objective] = goal.objectives() else { return Err(several(goal)) };
+            let named = Map::from_iter([(objective.name.clone(), value)]);
+            several_of(goal, Some(named.into()), constraints)?
+        }
+        (None, objectives) => several_of(goal, objectives, constraints)?,
+    };
+    Ok(Finding { outcome, attributes })
+}
+
+/// A result by the names of its objectives and constraints.
+fn several_of(
+    goal: &Goal,
+    objectives: Option<Json>,
+    constraints: Option<Json>,
+) -> Result<Outcome, Missing> {
+    let objectives = named("objectives", objectives)?;
+    let constraints = named("constraints", constraints)?;
+    goal.measurement(objectives, constraints).map(Outcome::Measured)
+}
+
+/// The values of a field by their names.
+fn named(field: &str, json: Option<Json>) -> Result<BTreeMap<String, Measured>, Missing> {
+    let entries = match json {
+        None => return Ok(BTreeMap::new()),
+        Some(Json::Object(entries)) => entries,
+        Some(other) => {
+            return Err(format!("`{field}` is {other}, but must be an object of named numbers"));
+        }
+    };
+    let read = |(name, json): (String, Json)| {
+        let mut measured = match &json {
+            Json::Object(_) => serde_json::from_value(json.clone())
+                .map_err(|error| format!("`{name}` in `{field}`: {error}"))?,
+            _ => Measured::from(number(&name, &json)?),
+        };
+        measured.value += 0.0;
+        Ok((name, measured))
+    };
+    entries.into_iter().map(read).collect()
+}
+
+/// The only value of a result.
+fn single(measured: Measured, goal: &Goal) -> Result<Outcome, Missing> {
+    if !goal.is_single() {
+        return Err(several(goal));
+    }
+    measured.check().map_err(|reason| format!("the value {reason}"))?;
+    // One zero is enough.
+    Ok(Measured { value: measured.value + 0.0, ..measured }.into())
+}
+
+fn several(goal: &Goal) -> Missing {
+    format!("the goal has {goal}: print them by name, as in {{\"objectives\": {{…}}}}")
+}
+
+fn number(name: &str, json: &Json) -> Result<f64, Missing> {
+    json.as_f64().ok_or_else(|| format!("`{name}` is {json}, but must be a finite number"))
+}
+
+/// The fields of an object that are no result, as attributes.
+fn kept(fields: Map<String, Json>) -> Attributes {
+    let attributes: Attributes = fields.into_iter().collect();
+    let size = attributes.size();
+    if size <= LARGEST {
+        return attributes;
+    }
+    let note = format!("{size} bytes of attributes, more than {LARGEST}, were left out");
+    [("wimble:left_out".to_owned(), Json::from(note))].into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wimble::goal::{Bound, Objective};
+    use wimble::outcome::Measurement;
+
+    fn outcome(text: &str) -> Result<Outcome, Missing> {
+        read(text, &Goal::default()).map(|finding| finding.outcome)
+    }
+
+    fn found(text: &str) -> Finding {
+        read(text, &Goal::default()).unwrap()
+    }
+
+    fn goal() -> Goal {
+        Goal::new([Objective::minimise("error"), Objective::maximise("speed")])
+            .and_then(|goal| goal.limit("memory", Bound::AtMost(8.0)))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_value_may_have_a_deviation_and_several_have_names() {
+        let measured = |value, deviation| Measured { value, deviation };
+        let text = "{\"value\": 0.31, \"deviation\": 0.02, \"epochs\": 3}";
+        let noisy = found(text);
+        assert_eq!(noisy.outcome, measured(0.31, Some(0.02)).into());
+        assert_eq!(noisy.attributes.get("deviation"), None);
+        let text = "{\"objectives\": {\"speed\": {\"value\": 12, \"deviation\": 1}, \"error\": 0.5}, \
+                    \"constraints\": {\"memory\": 3}, \"epochs\": 9}";
+        let several = read(text, &goal()).unwrap();
+        let expected = Measurement {
+            objectives: vec![0.5.into(), measured(12.0, Some(1.0))],
+            constraints: vec![3.0.into()],
+            fidelity: None,
+        };
+        assert_eq!(several.outcome, expected.into());
+        assert_eq!(several.attributes.get("epochs"), Some(&Json::from(9)));
+        // One objective by its name, and a value with constraints.
+        let named = read("{\"objectives\": {\"value\": 2}}", &Goal::default()).unwrap();
+        assert_eq!(named.outcome, 2.0.into());
+        let limited = Goal::default().limit("memory", Bound::AtMost(8.0)).unwrap();
+        let text = "{\"value\": 2, \"constraints\": {\"memory\": 3}}";
+        let limited = read(text, &limited).unwrap().outcome;
+        assert_eq!(limited.measurement().unwrap().constraints, [3.0.into()]);
+    }
+
+    #[test]
+    fn what_is_wrong_among_several_is_named() {
+        for (text, words) in [
+            (
+                "{\"objectives\": {\"error\": 1}, \"constraints\": {\"memory\": 1}}",
+                "`speed` is missing",
+            ),
+            (
+                "{\"objectives\": {\"error\": 1, \"speed\": 2}}",
+                "the constraint `memory` is missing",
+            ),
+            ("{\"objectives\": {\"error\": \"low\", \"speed\": 2}}", "`error` is \"low\""),
+            ("{\"objectives\": {\"error\": 1e999, \"speed\": 2}}", "the result is not JSON"),
+            (
+                "{\"objectives\": {\"error\": 1, \"speed\": 2, \"cost\": 3}, \"constraints\": {\"memory\": 1}}",
+                "no objective `cost`",
+            ),
+            ("{\"objectives\": 3}", "must be an object of named numbers"),
+            ("{\"value\": 1, \"objectives\": {}}", "both `value` and `objectives`"),
+            ("0.5", "2 objectives and 1 constraint: print them by name"),
+            ("{\"value\": 0.5}", "print them by name"),
+            ("done", "with the field `objectives`"),
+        ] {
+            let error = read(text, &goal()).unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        let negative = read("{\"value\": 1, \"deviation\": -2}", &Goal::default()).unwrap_err();
+        assert!(negative.contains("the deviation -2"), "{negative}");
+    }
+
+    #[test]
+    fn the_last_result_counts() {
+        for (text, value) in [
+            ("0.5", 0.5),
+            ("0.5\n", 0.5),
+            ("0.5\r\n\r\n", 0.5),
+            ("1\n2\nepoch 3\n", 2.0),
+            ("loss 0.9\n{\"value\": 0.25}\n", 0.25),
+            ("{\"value\": 3}\n0.125\nbye", 0.125),
+            ("{\"value\": 1}\n{\"epoch\": 9}\n", 1.0),
+            ("log\n{\n  \"value\": -2e3,\n  \"parts\": [\n    {\"a\": 1}\n  ]\n}\n", -2000.0),
+            ("{\"value\": 4, \"infeasible\": false} trailing", 4.0),
+            ("-0", 0.0),
+        ] {
+            assert_eq!(outcome(text), Ok(Outcome::from(value)), "{text:?}");
+        }
+        assert_eq!(outcome("{\"infeasible\": true}"), Ok(Outcome::Infeasible));
+        assert_eq!(outcome("{\"value\": null, \"infeasible\": true}"), Ok(Outcome::Infeasible));
+    }
+
+    #[test]
+    fn other_fields_are_attributes_and_a_note_stands_in_for_what_is_too_large() {
+        let said =
+            found("{\"value\": 1, \"epochs\": 12, \"curve\": [1, 0.5], \"infeasible\": false}");
+        let names: Vec<&str> = said.attributes.iter().map(|(name, _)| name).collect();
+        assert_eq!((said.outcome, names), (Outcome::from(1.0), vec!["curve", "epochs"]));
+        assert!(found("0.5").attributes.is_empty());
+        let long = format!("{{\"value\": 2, \"log\": \"{}\"}}", "x".repeat(LARGEST));
+        let said = found(&long);
+        assert_eq!(said.outcome, Outcome::from(2.0));
+        let note = said.attributes.get("wimble:left_out").unwrap().to_string();
+        assert!(note.contains("16394 bytes"), "{note}");
+    }
+
+    #[test]
+    fn nothing_stands_in_for_a_result_that_cannot_be_read() {
+        for text in [
+            "",
+            "\n\n",
+            "done",
+            "0.5\nnan\n",
+            "0.5\n-inf",
+            "0.5\n{\"value\": NaN}\n",
+            "0.5\n{\n  \"loss\": 1,\n  \"value\": Infinity\n}\n",
+            "0.5\n{\"value\": \"0.3\"}",
+            "0.5\n{\"value\": 1e999}",
+            "0.5\n{\"infeasible\": \"no\"}",
+            "0.5\n{\"infeasible\": false}",
+            "{\"epoch\": 1}",
+        ] {
+            assert!(outcome(text).is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_makes_it_panic_and_every_value_is_finite(text in "[-{}\\[\\]\":,0-9a-zA-Z.\n\r é\\\\]{0,80}") {
+            for goal in [Goal::default(), goal()] {
+                if let Ok(Finding { outcome: Outcome::Measured(measurement), .. }) = read(&text, &goal) {
+                    prop_assert!(goal.check(0, &measurement).is_ok());
+                }
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read(value in -1e300..1e300_f64, noise in "[a-z {}\n]{0,40}") {
+            prop_assert_eq!(outcome(&format!("{noise}\n{value:?}\n")), Ok(Outcome::from(value + 0.0)));
+            let object = serde_json::json!({ "note": noise, "value": value });
+            prop_assert_eq!(outcome(&format!("{noise}\n{object:#}\n")), Ok(Outcome::from(value + 0.0)));
+        }
+    }
+}

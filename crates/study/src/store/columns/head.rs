@@ -1,0 +1,74 @@
+//! The columns of a study's head, which changes with every call.
+
+use std::time::Duration;
+
+use wimble::goal::Direction;
+
+use super::record::direction_of;
+use super::{Cell, Cells, Read, columns, small, whole, word};
+use crate::clock::Timestamp;
+use crate::counts::Counts;
+use crate::error::{Error, Result};
+use crate::store::rows::Head;
+
+/// A study as a database knows it: by a number, with the direction that scores are made by.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) struct Entry {
+    pub id: i64,
+    pub direction: Direction,
+    pub head: Head,
+}
+
+/// The columns that never change, at the beginning.
+pub(in crate::store) const FIXED: usize = 4;
+
+columns! {
+    /// The columns of a head; the first [`FIXED`] never change.
+    Column of it: Entry;
+    Id "id" = it.id;
+    Direction "direction" = it.direction.word();
+    Retries "retries" = it.head.retries;
+    Lease "lease" = Timestamp(0).after(it.head.lease);
+    Budget "budget" = it.head.budget;
+    Issued "issued" = it.head.issued;
+    Sequence "sequence" = it.head.sequence;
+    Fence "fence" = it.head.fence;
+    Queued "queued" = it.head.counts.queued;
+    Running "running" = it.head.counts.running;
+    Valued "valued" = it.head.counts.valued;
+    Failed "failed" = it.head.counts.failed;
+    Infeasible "infeasible" = it.head.counts.infeasible;
+    Imported "imported" = it.head.counts.imported;
+}
+
+/// The cells of a head, in the order of [`Column`].
+pub(in crate::store) fn write(entry: Entry) -> Vec<Cell<'static>> {
+    cells(entry)
+}
+
+/// The head in a row that begins with the columns of [`Column`].
+pub(in crate::store) fn read(study: &str, row: &impl Cells) -> Result<Entry> {
+    entry_of(row).map_err(|error| Error::corrupt(study, "settings", error))
+}
+
+fn entry_of(row: &impl Cells) -> Read<Entry> {
+    let counts = Counts {
+        queued: whole(row, Column::Queued)?,
+        running: whole(row, Column::Running)?,
+        valued: whole(row, Column::Valued)?,
+        failed: whole(row, Column::Failed)?,
+        infeasible: whole(row, Column::Infeasible)?,
+        imported: whole(row, Column::Imported)?,
+    };
+    let head = Head {
+        budget: whole(row, Column::Budget)?,
+        retries: small(row, Column::Retries)?,
+        lease: Duration::from_millis(whole(row, Column::Lease)?),
+        issued: whole(row, Column::Issued)?,
+        sequence: whole(row, Column::Sequence)?,
+        fence: whole(row, Column::Fence)?,
+        counts,
+    };
+    let direction = direction_of(word(row, Column::Direction)?)?;
+    Ok(Entry { id: whole(row, Column::Id)?.cast_signed(), direction, head })
+}

@@ -1,0 +1,113 @@
+//! What a back end has to offer for the rules: the rows of one study, inside a transaction.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Ask;
+use crate::addition::Addition;
+use crate::clock::Timestamp;
+use crate::counts::Counts;
+use crate::error::{Error, Result};
+use crate::settings::Settings;
+use crate::trial::{Token, Trial};
+
+/// How many old answers an ask looks at. More than the one that it adds, so that they become fewer.
+pub(super) const REVIEWED: usize = 2;
+
+/// What a study knows of itself as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub budget: u64,
+    pub retries: u32,
+    pub lease: Duration,
+    /// How many trials exist.
+    pub issued: u64,
+    /// The latest sequence number.
+    pub sequence: u64,
+    /// The latest fencing number.
+    pub fence: u64,
+    /// How many trials are where.
+    pub counts: Counts,
+}
+
+impl Head {
+    /// The head of a new study.
+    pub fn new(settings: &Settings, fence: u64) -> Self {
+        Self {
+            budget: settings.budget,
+            retries: settings.retries,
+            lease: settings.lease,
+            issued: 0,
+            sequence: 0,
+            fence,
+            counts: Counts::default(),
+        }
+    }
+}
+
+/// What an ask was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Answer {
+    pub worker: String,
+    pub wanted: usize,
+    pub claims: Vec<Granted>,
+}
+
+impl Answer {
+    pub fn to_json(&self, study: &str, key: &str) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| unreadable(study, key, error))
+    }
+
+    pub fn from_json(study: &str, key: &str, text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| unreadable(study, key, error))
+    }
+}
+
+fn unreadable(study: &str, key: &str, error: serde_json::Error) -> Error {
+    Error::corrupt(study, format!("answer to ask `{key}`"), error)
+}
+
+/// A claim without its configuration, which the trial has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Granted {
+    pub token: Token,
+    pub attempt: u32,
+}
+
+/// What a call is going to read, for a back end that can fetch it together with the head.
+#[derive(Clone, Copy)]
+pub(super) enum Reads<'a> {
+    Nothing,
+    Trials(&'a [Token]),
+    Ask(&'a Ask<'a>),
+    Additions(&'a [Addition]),
+}
+
+/// The rows of one study, inside a transaction.
+pub(super) trait Rows {
+    /// The head, and the time.
+    fn begin(&mut self, reads: Reads<'_>) -> Result<(Head, Timestamp)>;
+    fn save_head(&mut self, head: &Head) -> Result<()>;
+    fn trial(&mut self, id: u64) -> Result<Option<Trial>>;
+    fn insert(&mut self, trial: &Trial) -> Result<()>;
+    fn update(&mut self, trial: &Trial) -> Result<()>;
+    /// The running trials whose leases are due at `now`.
+    fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>>;
+    /// The first running trials of a worker.
+    fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>>;
+    /// The first queued trials: those that users added, then the others, each in the order of their numbers.
+    fn queued(&mut self, limit: usize) -> Result<Vec<Trial>>;
+    fn answer(&mut self, key: &str) -> Result<Option<Answer>>;
+    /// Keeps an answer, to be looked at again at `review`.
+    fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()>;
+    /// The first answers to be looked at by now, with their keys.
+    fn stale_answers(&mut self, now: Timestamp, limit: usize) -> Result<Vec<(String, Answer)>>;
+    fn postpone_answer(&mut self, key: &str, review: Timestamp) -> Result<()>;
+    fn forget_answer(&mut self, key: &str) -> Result<()>;
+    /// The trial that was added under a key.
+    fn addition(&mut self, key: &str) -> Result<Option<u64>>;
+    fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()>;
+    /// Notes that an engine proposed the trials from `first_trial` on, unless it is the latest that was noted.
+    fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()>;
+}
