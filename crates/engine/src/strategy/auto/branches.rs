@@ -20,6 +20,7 @@ use super::mixed::Mixed;
 use super::{Auto, Part};
 use crate::domain::Occupied;
 use crate::error::Result;
+use crate::forecast::Forecast;
 use crate::history::History;
 use crate::points::Points;
 use crate::seed::{Rng, uniform};
@@ -165,6 +166,25 @@ impl Branches {
             Some(best) => best.model.recommend(history, settings),
             None => Ok(None),
         }
+    }
+
+    /// What the model of its branch expects of each point, where `best` is the best value known.
+    pub(super) fn forecasts(
+        &self,
+        history: &History,
+        settings: &Auto,
+        best: f64,
+        at: &Points,
+    ) -> Result<Vec<Forecast>> {
+        let mut forecasts = vec![Forecast::default(); at.len()];
+        for searched in &self.0 {
+            let holds = |x: &[f64]| searched.branch.as_ref().is_none_or(|branch| branch.holds(x));
+            let places: Vec<usize> = (0..at.len()).filter(|&i| holds(at.row(i))).collect();
+            let rows = places.iter().map(|&i| at.row(i));
+            let found = searched.model.forecasts(history, settings, best, rows)?;
+            places.iter().zip(found).for_each(|(&i, forecast)| forecasts[i] = forecast);
+        }
+        Ok(forecasts)
     }
 
     /// `count` free configurations.

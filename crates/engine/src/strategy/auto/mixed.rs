@@ -12,6 +12,7 @@
 
 use super::branches::Branch;
 use super::cloud::Latest;
+use super::expectation::{self, Scale};
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use super::picks::MOST_PENDING;
@@ -19,6 +20,7 @@ use super::replay::{EVERY, WINDOW};
 use super::{Auto, Part, target};
 use crate::domain::Occupied;
 use crate::error::Result;
+use crate::forecast::Forecast;
 use crate::gaussian_process::tail::log_improvement;
 use crate::gaussian_process::{Field, Posterior, Prediction};
 use crate::history::History;
@@ -165,6 +167,43 @@ impl Mixed {
         Ok(model.best_of(&seen.points).filter(|_| noisy).map(|place| seen.trials[place]))
     }
 
+    /// What the model expects of each point, where `best` is the best value known: nothing while it has seen no value.
+    pub(super) fn forecasts<'p>(
+        &self,
+        history: &History,
+        settings: &Auto,
+        best: f64,
+        at: impl Iterator<Item = &'p [f64]>,
+    ) -> Result<Vec<Forecast>> {
+        let seen = self.seen(history, settings);
+        if seen.trials.is_empty() {
+            return Ok(at.map(|_| Forecast::default()).collect());
+        }
+        let model =
+            LocalModel::fit(&self.learnt(&seen)?, &self.shape, &seen.points, &seen.targets)?;
+        let feasibility = self.feasibility(history, &seen, &model, settings)?;
+        let values: Vec<f64> =
+            seen.trials.iter().filter_map(|&i| history.objective().value(i)).collect();
+        let scale = Scale::new(&seen.targets, &values);
+        let success = |x: &[f64]| feasibility.probability(x);
+        Ok(at.map(|x| expectation::forecast(&model, &scale, x, best, success(x))).collect())
+    }
+
+    fn feasibility(
+        &self,
+        history: &History,
+        seen: &Seen,
+        model: &LocalModel,
+        settings: &Auto,
+    ) -> Result<Feasibility> {
+        let heeds_failures = settings.uses(Part::Feasibility);
+        let failed = Points::from_rows(
+            history.points().dim(),
+            self.failed.iter().filter(|_| heeds_failures).map(|i| history.points().row(i)),
+        );
+        Feasibility::fit(&failed, &seen.points, model.posterior.kernel())
+    }
+
     fn learnt(&self, seen: &Seen) -> Result<HyperParameters> {
         match &self.learnt {
             Some(learnt) => Ok(learnt.clone()),
@@ -185,12 +224,7 @@ impl Mixed {
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;
-        let heeds_failures = settings.uses(Part::Feasibility);
-        let failed = Points::from_rows(
-            space.dim(),
-            self.failed.iter().filter(|_| heeds_failures).map(|i| history.points().row(i)),
-        );
-        let feasibility = Feasibility::fit(&failed, &seen.points, model.posterior.kernel())?;
+        let feasibility = self.feasibility(history, &seen, &model, settings)?;
         let best = seen.points.rows().map(|x| model.posterior.mean(&model.weights, x));
         let incumbent = best.fold(f64::NEG_INFINITY, f64::max);
         let mut posterior =

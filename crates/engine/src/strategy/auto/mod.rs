@@ -23,6 +23,7 @@
 
 mod branches;
 mod cloud;
+mod expectation;
 mod feasibility;
 mod frame;
 mod jump;
@@ -45,6 +46,7 @@ use super::opening::{Initial, Opening, place};
 use super::{Evidence, Memory, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
+use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::named::Named;
@@ -169,6 +171,24 @@ impl Strategy for Auto {
             by_model
         };
         Ok(by_model.or(column.best()))
+    }
+
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        let Evidence { space, history, seed, .. } = evidence;
+        let Some(best) = evidence.column().best_value() else { return Ok(None) };
+        if !is_smooth(space) {
+            let branches = self.branches(space, history, memory)?;
+            let forecasts = branches.forecasts(history, self, best, at)?;
+            memory.keep(branches);
+            return Ok(Some(forecasts));
+        }
+        let replay = self.replayed(history, seed, memory)?;
+        let forecasts = match &replay.main {
+            Some(main) => Some(main.forecasts(history, &replay.failed, self, best, at)?),
+            None => None,
+        };
+        memory.keep(replay);
+        Ok(forecasts)
     }
 }
 

@@ -15,6 +15,7 @@
 //! Cost: O(μd) a trial; that of the model for a patch.
 
 use super::cloud::Cloud;
+use super::expectation::{self, Scale};
 use super::feasibility::Feasibility;
 use super::frame::{Frame, Metric};
 use super::jump::{self, Jump};
@@ -22,6 +23,7 @@ use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use super::local_step::{self, Radius};
 use super::{Auto, NOISY, Part, target};
 use crate::error::Result;
+use crate::forecast::Forecast;
 use crate::history::History;
 use crate::points::{Points, squared_distance};
 
@@ -356,6 +358,29 @@ impl Region {
         let widths = relative(&hyper_parameters.scales().collect::<Vec<_>>());
         let half_widths = widths.iter().map(|w| 0.5 * self.length * w).collect();
         Ok(Patch { model, frame, centre: centre.1, half_widths, feasibility, floor })
+    }
+}
+
+impl Region {
+    /// What its model expects of each point, where `best` is the best value known.
+    pub(super) fn forecasts(
+        &self,
+        history: &History,
+        failed: &Cloud,
+        settings: &Auto,
+        best: f64,
+        at: &Points,
+    ) -> Result<Vec<Forecast>> {
+        let Patch { model, frame, feasibility, .. } = self.patch(history, failed, settings)?;
+        let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
+        let values: Vec<f64> =
+            trials.iter().filter_map(|&i| history.objective().value(i)).collect();
+        let scale = Scale::new(&targets, &values);
+        let forecast = |x: &[f64]| {
+            let u = frame.enter(x);
+            expectation::forecast(&model, &scale, &u, best, feasibility.probability(&u))
+        };
+        Ok(at.rows().map(forecast).collect())
     }
 }
 
