@@ -92,7 +92,7 @@ impl SearchSpace {
         Ok(space)
     }
 
-    /// Whether a configuration may be asked again: for noisy objectives. No, unless said here.
+    /// Whether a configuration may be suggested again, for noisy objectives. Default: no.
     #[must_use]
     pub fn allow_repeats(mut self, repeats: bool) -> Self {
         self.repeats = repeats;
