@@ -47,9 +47,9 @@
 //! out of queued trials answers [`Reply::Propose`]; the asker reads the changes, proposes, and asks again with a
 //! [`Proposal`] that says how many trials it knew of. If there are more by now, the proposal is dropped and the answer
 //! is `Propose` again. Hence whoever proposed knew all pending points, and all points are distinct. A proposal is
-//! dropped only because another was accepted, so that there is no deadlock; and a process that dies while it proposes
-//! holds up nobody. Points beyond those wanted wait in the queue, so that with a batch size of M one asker in M
-//! proposes.
+//! dropped only because trials were added meanwhile, so that somebody always gets on and there is no deadlock. A
+//! process that dies while it proposes holds up nobody. Points beyond those wanted wait in the queue, so that with a
+//! batch size of M one asker in M proposes.
 
 pub mod address;
 mod checks;
