@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wimble_study::{Goal, Outcome};
 use wimble_study::runner::finding::read;
+use wimble_study::{Goal, Outcome};
 
 fn outcome(text: &str) -> Result<Outcome, String> {
     read(text, &Goal::default()).map(|finding| finding.outcome)
@@ -15,7 +15,10 @@ fuzz_target!(|text: &str| {
         assert!(Goal::default().check(0, &measurement).is_ok());
         // What is said last counts.
         assert_eq!(outcome(&format!("{text}\n1.5\n")), Ok(Outcome::from(1.5)));
-        assert_eq!(outcome(&format!("{text}\n{{\"infeasible\": true}}\n")), Ok(Outcome::Infeasible));
+        assert_eq!(
+            outcome(&format!("{text}\n{{\"infeasible\": true}}\n")),
+            Ok(Outcome::Infeasible)
+        );
     }
     assert!(outcome(&format!("{text}\n{{\"value\": NaN}}\n")).is_err());
 });

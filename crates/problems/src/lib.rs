@@ -42,6 +42,7 @@ mod stream;
 
 pub mod ackley;
 pub mod affine;
+pub mod bbob;
 pub mod branin;
 pub mod camel;
 pub mod dtlz;
@@ -63,6 +64,7 @@ pub mod zdt;
 
 pub use ackley::Ackley;
 pub use affine::Affine;
+pub use bbob::Bbob;
 pub use branin::Branin;
 pub use camel::Camel;
 pub use catalogue::{Family, MAX_DIM, MAX_OBJECTIVES, Suffix, names, tasks};

@@ -11,7 +11,7 @@ use crate::table::Listing;
 pub fn run(listing: &Listing) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let tables: [(&str, &[Name]); 3] =
-        [("methods", &METHODS), ("classifiers", &CLASSIFIERS), ("rules", &RULES)];
+        [("methods", METHODS), ("classifiers", CLASSIFIERS), ("rules", RULES)];
     if listing.json {
         let rows = |table: &[Name]| -> Vec<_> {
             let row = |name: &Name| serde_json::json!({ "name": name.name, "description": name.description });

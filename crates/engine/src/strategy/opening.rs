@@ -20,6 +20,8 @@ pub enum Initial {
     First(usize),
     /// The first so many of a search, and all others while no trial has a value.
     FirstAndUnvalued(usize),
+    /// The same, but the very first trial is the centre of the cube.
+    CentreFirst(usize),
 }
 
 impl Initial {
@@ -29,8 +31,12 @@ impl Initial {
         match self {
             Self::All => batch_size,
             Self::First(initial) => first(initial),
-            Self::FirstAndUnvalued(_) if evidence.column().ranking().is_empty() => batch_size,
-            Self::FirstAndUnvalued(initial) => first(initial),
+            Self::FirstAndUnvalued(_) | Self::CentreFirst(_)
+                if evidence.column().ranking().is_empty() =>
+            {
+                batch_size
+            }
+            Self::FirstAndUnvalued(initial) | Self::CentreFirst(initial) => first(initial),
         }
     }
 }
@@ -81,6 +87,13 @@ pub fn place(
     let mut rng = seed.stream(stream, issued as u64);
     let random = initial.random(evidence, batch_size);
     let mut batch = domain.sample(random, &mut rng)?;
+    if matches!(initial, Initial::CentreFirst(_)) && issued == 0 {
+        let mut centre = vec![0.5; space.dim()];
+        space.snap(&mut centre);
+        if batch.rows().all(|x| x != centre) {
+            batch.row_mut(0).copy_from_slice(&centre);
+        }
+    }
     if random == batch_size {
         return Ok(batch);
     }

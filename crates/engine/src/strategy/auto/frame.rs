@@ -8,10 +8,11 @@
 //! A kernel with one length scale a coordinate is blind to valleys that run askew. The directions in which the model
 //! changes most are the eigenvectors Q of the mean of its gradients' outer products, taken in units of the length scales ℓ;
 //! T ← T diag(ℓ) Q makes them coordinates. Repeated, it resolves one order of magnitude of conditioning after another.
+//! Where a quadratic describes the values well, T = H^-½ of its curvature does so at once.
 //!
 //! Cost: O(d²) a point, O(d) while T is the identity; O(d³) to turn.
 
-use crate::linalg::symmetric::eigen;
+use crate::linalg::symmetric::{Eigen, eigen};
 use crate::points::Points;
 
 /// A centre and a metric.
@@ -32,6 +33,9 @@ pub(super) struct Metric {
 
 /// Where stretching ends: beyond it, rounding and the grid of the coordinates take over.
 const LARGEST_STRETCH: f64 = 1e4;
+
+/// The least eigenvalue of a curvature, in the largest.
+const FLATTEST: f64 = 1e-7;
 
 impl Metric {
     /// T diag(ℓ) Q, where Q turns to the eigenvectors of `outer`, the mean of the outer products of gradients in u, and T
@@ -63,6 +67,29 @@ impl Metric {
         let (least, most) =
             lengths.fold((f64::INFINITY, 0.0_f64), |(a, b), l| (a.min(l), b.max(l)));
         (most <= LARGEST_STRETCH * LARGEST_STRETCH * least).then_some(turned)
+    }
+}
+
+impl Metric {
+    /// T = H^-½ with determinant 1: in these coordinates a quadratic of curvature H is round. Eigenvalues below [`FLATTEST`]
+    /// of the largest, and negative ones, count as that. `None` if nothing curves upwards.
+    pub(super) fn rounding(hessian: &[f64], dim: usize) -> Option<Self> {
+        let Eigen { values, vectors } = eigen(hessian, dim)?;
+        let most = values.iter().copied().fold(0.0, f64::max);
+        if most <= 0.0 {
+            return None;
+        }
+        let logs: Vec<f64> = values.iter().map(|v| v.max(FLATTEST * most).ln()).collect();
+        let mean = logs.iter().sum::<f64>() / dim as f64;
+        let stretched = |sign: f64| {
+            let axes = vectors.chunks_exact(dim).zip(&logs);
+            axes.flat_map(|(axis, log)| {
+                let stretch = (sign * 0.5 * (mean - log)).exp();
+                axis.iter().map(move |a| a * stretch)
+            })
+            .collect()
+        };
+        Some(Self { columns: stretched(1.0), rows: stretched(-1.0) })
     }
 }
 
@@ -136,5 +163,24 @@ mod tests {
         assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
         let u = frame.enter(&frame.leave(&[0.03, -0.02]));
         assert!((u[0] - 0.03).abs() < 1e-12 && (u[1] + 0.02).abs() < 1e-12, "{u:?}");
+    }
+
+    #[test]
+    fn the_curvature_of_a_bowl_makes_it_round() {
+        let h = [50.5, 49.5, 49.5, 50.5];
+        let frame = Frame::new(vec![0.5, 0.5], Metric::rounding(&h, 2));
+        let value = |u: [f64; 2]| {
+            let x = frame.leave(&u);
+            let x = [x[0] - 0.5, x[1] - 0.5];
+            h[0] * x[0] * x[0] + 2.0 * h[1] * x[0] * x[1] + h[3] * x[1] * x[1]
+        };
+        for k in 0..8 {
+            let (sin, cos) = f64::from(k).sin_cos();
+            let round = value([0.01 * cos, 0.01 * sin]) / value([0.01, 0.0]);
+            assert!((round - 1.0).abs() < 1e-9, "{round}");
+        }
+        let u = frame.enter(&frame.leave(&[0.03, -0.02]));
+        assert!((u[0] - 0.03).abs() < 1e-12 && (u[1] + 0.02).abs() < 1e-12, "{u:?}");
+        assert!(Metric::rounding(&[-1.0, 0.0, 0.0, -2.0], 2).is_none());
     }
 }

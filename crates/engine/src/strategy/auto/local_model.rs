@@ -79,7 +79,7 @@ impl HyperParameters {
         self.logs[self.logs.len() - 1].exp()
     }
 
-    /// Takes so many resilient steps.
+    /// Takes so many resilient steps, and returns the highest log posterior that it met on the way, up to a constant.
     pub(super) fn improve(
         &mut self,
         shape: &Shape,
@@ -87,8 +87,9 @@ impl HyperParameters {
         targets: &[f64],
         prior: Prior,
         steps: usize,
-    ) -> Result<()> {
+    ) -> Result<f64> {
         let noise_at = self.logs.len() - 1;
+        let mut highest = f64::NEG_INFINITY;
         for _ in 0..steps {
             let kernel = self.kernel(shape)?;
             let Some(likelihood) = profiled_log_likelihood(&kernel, self.noise(), points, targets)
@@ -102,11 +103,14 @@ impl HyperParameters {
                 gradient[group] += slope;
             }
             gradient[noise_at] = likelihood.in_noise;
+            let mut log_posterior = likelihood.value;
             for (i, (slope, log)) in gradient.iter_mut().zip(&self.logs).enumerate() {
                 let (mean, deviation) =
                     if i < noise_at { prior.log_scale } else { prior.log_noise };
                 *slope -= (log - mean) / (deviation * deviation);
+                log_posterior -= 0.5 * ((log - mean) / deviation).powi(2);
             }
+            highest = highest.max(log_posterior);
             self.rule.ascend(&mut self.logs, &gradient);
             let middle = prior.log_scale.0;
             for log in &mut self.logs[..noise_at] {
@@ -114,7 +118,7 @@ impl HyperParameters {
             }
             self.logs[noise_at] = self.logs[noise_at].clamp(LOG_NOISE.0, LOG_NOISE.1);
         }
-        Ok(())
+        Ok(highest)
     }
 
     fn kernel(&self, shape: &Shape) -> Result<Kernel> {

@@ -10,13 +10,17 @@
 //!
 //! Cost: O(n³) for n ≤ `BEST + LATEST` trials, however long history is.
 
+use super::branches::Branch;
 use super::cloud::Latest;
+use super::expectation::{self, Scale};
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
+use super::picks::MOST_PENDING;
 use super::replay::{EVERY, WINDOW};
 use super::{Auto, Part, target};
 use crate::domain::Occupied;
 use crate::error::Result;
+use crate::forecast::Forecast;
 use crate::gaussian_process::tail::log_improvement;
 use crate::gaussian_process::{Field, Posterior, Prediction};
 use crate::history::History;
@@ -57,10 +61,14 @@ pub(super) struct Mixed {
     failed: Latest,
     learnt: Option<HyperParameters>,
     shape: Shape,
+    /// The branch whose trials alone are seen; all are, if there is none.
+    branch: Option<Branch>,
+    /// Trials seen.
+    seen: usize,
 }
 
 impl Mixed {
-    pub(super) fn new(space: &SearchSpace) -> Self {
+    pub(super) fn new(space: &SearchSpace, branch: Option<Branch>) -> Self {
         let group = (0..space.dimensions().len())
             .flat_map(|i| space.coordinates(i).map(move |_| i))
             .collect();
@@ -71,6 +79,8 @@ impl Mixed {
             failed: Latest::new(FAILED),
             learnt: None,
             shape: Shape { group, additive: 0.0 },
+            branch,
+            seen: 0,
         }
     }
 
@@ -83,6 +93,14 @@ impl Mixed {
         let window = history.len() / WINDOW * WINDOW;
         while self.trials < history.len() {
             let trial = self.trials;
+            self.trials += 1;
+            if self.trials.is_multiple_of(WINDOW) {
+                self.learnt = None;
+            }
+            if !self.holds(history.points().row(trial)) {
+                continue;
+            }
+            self.seen += 1;
             match history.objective().value(trial) {
                 None => self.failed.push(trial),
                 Some(value) => {
@@ -94,16 +112,23 @@ impl Mixed {
                     }
                 }
             }
-            self.trials += 1;
-            if self.trials.is_multiple_of(EVERY) && self.trials >= window && !self.best.is_empty() {
-                if self.trials.is_multiple_of(WINDOW) {
-                    self.learnt = None;
-                }
+            if self.seen.is_multiple_of(EVERY) && self.trials >= window && !self.best.is_empty() {
                 let seen = self.seen(history, settings);
                 self.learnt = Some(self.learn(&seen)?);
             }
         }
         Ok(())
+    }
+
+    fn holds(&self, x: &[f64]) -> bool {
+        self.branch.as_ref().is_none_or(|branch| branch.holds(x))
+    }
+
+    fn sample(&self, space: &SearchSpace, rng: &mut Rng) -> Vec<f64> {
+        match &self.branch {
+            Some(branch) => branch.sample(space, rng),
+            None => space.sample(rng),
+        }
     }
 
     /// The trials that the model sees, in the order of history.
@@ -142,6 +167,43 @@ impl Mixed {
         Ok(model.best_of(&seen.points).filter(|_| noisy).map(|place| seen.trials[place]))
     }
 
+    /// What the model expects of each point, where `best` is the best value known: nothing while it has seen no value.
+    pub(super) fn forecasts<'p>(
+        &self,
+        history: &History,
+        settings: &Auto,
+        best: f64,
+        at: impl Iterator<Item = &'p [f64]>,
+    ) -> Result<Vec<Forecast>> {
+        let seen = self.seen(history, settings);
+        if seen.trials.is_empty() {
+            return Ok(at.map(|_| Forecast::default()).collect());
+        }
+        let model =
+            LocalModel::fit(&self.learnt(&seen)?, &self.shape, &seen.points, &seen.targets)?;
+        let feasibility = self.feasibility(history, &seen, &model, settings)?;
+        let values: Vec<f64> =
+            seen.trials.iter().filter_map(|&i| history.objective().value(i)).collect();
+        let scale = Scale::new(&seen.targets, &values);
+        let success = |x: &[f64]| feasibility.probability(x);
+        Ok(at.map(|x| expectation::forecast(&model, &scale, x, best, success(x))).collect())
+    }
+
+    fn feasibility(
+        &self,
+        history: &History,
+        seen: &Seen,
+        model: &LocalModel,
+        settings: &Auto,
+    ) -> Result<Feasibility> {
+        let heeds_failures = settings.uses(Part::Feasibility);
+        let failed = Points::from_rows(
+            history.points().dim(),
+            self.failed.iter().filter(|_| heeds_failures).map(|i| history.points().row(i)),
+        );
+        Feasibility::fit(&failed, &seen.points, model.posterior.kernel())
+    }
+
     fn learnt(&self, seen: &Seen) -> Result<HyperParameters> {
         match &self.learnt {
             Some(learnt) => Ok(learnt.clone()),
@@ -162,16 +224,11 @@ impl Mixed {
         let seen = self.seen(history, settings);
         let learnt = self.learnt(&seen)?;
         let model = LocalModel::fit(&learnt, &self.shape, &seen.points, &seen.targets)?;
-        let heeds_failures = settings.uses(Part::Feasibility);
-        let failed = Points::from_rows(
-            space.dim(),
-            self.failed.iter().filter(|_| heeds_failures).map(|i| history.points().row(i)),
-        );
-        let feasibility = Feasibility::fit(&failed, &seen.points, model.posterior.kernel())?;
+        let feasibility = self.feasibility(history, &seen, &model, settings)?;
         let best = seen.points.rows().map(|x| model.posterior.mean(&model.weights, x));
         let incumbent = best.fold(f64::NEG_INFINITY, f64::max);
         let mut posterior =
-            model.posterior.extend(pending.rows().take(super::picks::MOST_PENDING))?;
+            model.posterior.extend(pending.rows().filter(|x| self.holds(x)).take(MOST_PENDING))?;
         let mut weights = model.weights.clone();
         weights.resize(posterior.len(), 0.0);
 
@@ -205,10 +262,10 @@ impl Mixed {
                             .map(|(p, x)| improvement(p) + chance(x))
                             .collect()
                     };
-                    climb(space, occupied, start, |at| value(&posterior, at), rng)
+                    self.climb(space, occupied, start, |at| value(&posterior, at), rng)
                 }
                 // All candidates are taken: the caller finds a free place nearby.
-                None => space.sample(rng),
+                None => self.sample(space, rng),
             };
             occupied.insert(&x);
             posterior = posterior.extend([x.as_slice()])?;
@@ -229,7 +286,7 @@ impl Mixed {
     ) -> Points {
         let mut candidates = Points::new(space.dim());
         let mut add = |x: &[f64]| {
-            if occupied.is_free(x) {
+            if occupied.is_free(x) && self.holds(x) {
                 candidates.push(x);
             }
         };
@@ -247,7 +304,7 @@ impl Mixed {
             return candidates;
         }
         for _ in 0..RANDOM {
-            add(&space.sample(rng));
+            add(&self.sample(space, rng));
         }
         for &(_, parent) in self.best.iter().take(PARENTS) {
             for m in 0..MUTATIONS {
@@ -258,39 +315,40 @@ impl Mixed {
         }
         candidates
     }
+
+    /// The highest of the points met by single changes from `start`.
+    fn climb(
+        &self,
+        space: &SearchSpace,
+        occupied: &Occupied<'_>,
+        start: (f64, Vec<f64>),
+        values: impl Fn(&Points) -> Vec<f64>,
+        rng: &mut Rng,
+    ) -> Vec<f64> {
+        let (mut highest, mut x) = start;
+        // Neighbours in a list are found by reading it through.
+        let radii = if space.candidates().is_some() { &[][..] } else { &RADII[..] };
+        for &radius in radii {
+            let mut near = Points::new(space.dim());
+            for _ in 0..NEIGHBOURS {
+                let neighbour = space.neighbour(&x, rng, radius);
+                if occupied.is_free(&neighbour) && self.holds(&neighbour) {
+                    near.push(&neighbour);
+                }
+            }
+            for (value, neighbour) in values(&near).into_iter().zip(near.rows()) {
+                if value > highest {
+                    highest = value;
+                    x = neighbour.to_vec();
+                }
+            }
+        }
+        x
+    }
 }
 
 struct Seen {
     trials: Vec<usize>,
     points: Points,
     targets: Vec<f64>,
-}
-
-/// The highest of the points met by single changes from `start`.
-fn climb(
-    space: &SearchSpace,
-    occupied: &Occupied<'_>,
-    start: (f64, Vec<f64>),
-    values: impl Fn(&Points) -> Vec<f64>,
-    rng: &mut Rng,
-) -> Vec<f64> {
-    let (mut highest, mut x) = start;
-    // Neighbours in a list are found by reading it through.
-    let radii = if space.candidates().is_some() { &[][..] } else { &RADII[..] };
-    for &radius in radii {
-        let mut near = Points::new(space.dim());
-        for _ in 0..NEIGHBOURS {
-            let neighbour = space.neighbour(&x, rng, radius);
-            if occupied.is_free(&neighbour) {
-                near.push(&neighbour);
-            }
-        }
-        for (value, neighbour) in values(&near).into_iter().zip(near.rows()) {
-            if value > highest {
-                highest = value;
-                x = neighbour.to_vec();
-            }
-        }
-    }
-    x
 }

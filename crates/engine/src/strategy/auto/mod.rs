@@ -9,7 +9,9 @@
 //!   nearest trials (local_model.rs): while the region is wide, half of it is a sum of functions of one coordinate each; in a
 //!   valley, coordinates turn along it (frame.rs). A batch climbs a ladder of widths
 //!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
-//! - Choices, levels, conditions, finite lists: one model of the best and the latest trials (mixed.rs).
+//!   Where a quadratic describes the best trials, a pick leaps to its minimum, and its curvature gives the coordinates (leap.rs).
+//! - Choices, levels, finite lists: one model of the best and the latest trials (mixed.rs). Conditions make branches, with a model
+//!   each (branches.rs).
 //! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
 //!
 //! # Design
@@ -19,15 +21,23 @@
 //! Cost of an ask: that of at most 160 trials in a model, O(160³ + 160² · batch), however long history is; a process that
 //! starts anew reads history once. Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
+mod branches;
 mod cloud;
+mod expectation;
 mod feasibility;
 mod frame;
+mod jump;
+mod leap;
 mod local_model;
+mod local_step;
 mod mixed;
 mod parts;
 mod picks;
+mod quadratic;
 mod region;
 mod replay;
+mod ridge;
+mod simplex;
 mod target;
 
 use serde::{Deserialize, Serialize};
@@ -36,23 +46,27 @@ use super::opening::{Initial, Opening, place};
 use super::{Evidence, Memory, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
+use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
-use mixed::Mixed;
+use branches::Branches;
+use leap::Leap;
 pub use parts::{Part, Parts};
-use picks::{Picker, ladder};
+use picks::{Picker, SMALL, ladder};
 use replay::Replay;
 
 /// The default method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Auto {
-    /// How many trials are drawn at random before the model is used; 10.
-    pub initial: usize,
+    /// How many trials are drawn at random before the model is used. `None`: 10, the first of them the centre, for batches; for
+    /// asks of fewer than 4 over numbers, the centre and one step along each coordinate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial: Option<usize>,
     /// The top of the ladder: deviations between the mean and the most optimistic bound of a batch; 3, the paper's β.
     pub width: f64,
     /// What the benchmarks leave out, to see what it brings: nothing, otherwise. Neither read nor written.
@@ -69,7 +83,7 @@ impl Named for Auto {
 
 impl Default for Auto {
     fn default() -> Self {
-        Self { initial: 10, width: 3.0, parts: Parts::default() }
+        Self { initial: None, width: 3.0, parts: Parts::default() }
     }
 }
 
@@ -81,8 +95,11 @@ const NOISY: f64 = 1e-3;
 /// numbers.
 const FINE: u64 = 32;
 const COARSE: u64 = 4;
-/// Main's share of a batch beside an explorer, and where main is so small that there is little left to gain.
+/// Trials drawn at random before the model is used.
+const INITIAL: usize = 10;
+/// Main's share of a batch beside an explorer, while it gains, and where main is so small that there is little left to gain.
 const MAIN_SHARE: f64 = 0.5;
+const GAINING_SHARE: f64 = 0.75;
 const SETTLED_SHARE: f64 = 0.15;
 /// The length below which main is that small.
 const SETTLED: f64 = 1e-5;
@@ -103,16 +120,32 @@ impl Strategy for Auto {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
-        let initial = Initial::FirstAndUnvalued(self.initial);
+        let smooth = is_smooth(evidence.space);
+        let opens = smooth && self.initial.is_none() && self.uses(Part::Opening);
+        // Few at a time, the first trials go along the coordinates.
+        let steps = opens && size < SMALL;
+        let initial = self.initial.unwrap_or(if steps { 1 } else { INITIAL });
+        let initial = match opens {
+            true => Initial::CentreFirst(initial),
+            false => Initial::FirstAndUnvalued(initial),
+        };
         place(evidence, size, "auto", initial, |opening| {
             let mut occupied = opening.occupied();
             let &mut Opening { evidence, count, ref mut rng, .. } = opening;
-            if is_smooth(evidence.space) {
-                return self.in_regions(evidence, count, &mut occupied, memory, rng);
+            if !smooth {
+                let branches = self.branches(evidence.space, evidence.history, memory)?;
+                let chosen = branches.choose(evidence, count, self, &mut occupied, rng)?;
+                memory.keep(branches);
+                return Ok(chosen);
             }
-            let mixed = self.mixed(evidence.space, evidence.history, memory)?;
-            let chosen = mixed.choose(evidence, count, self, &mut occupied, rng)?;
-            memory.keep(mixed);
+            let most = if steps { count } else { 0 };
+            let mut chosen = simplex::steps(evidence, most, &mut occupied);
+            let mut ahead = evidence.pending.clone();
+            ahead.extend(&chosen);
+            let (evidence, left) = (Evidence { pending: &ahead, ..evidence }, count - chosen.len());
+            if left > 0 {
+                chosen.extend(&self.in_regions(evidence, left, &mut occupied, memory, rng)?);
+            }
             Ok(chosen)
         })
     }
@@ -132,12 +165,30 @@ impl Strategy for Auto {
             memory.keep(replay);
             by_model
         } else {
-            let mixed = self.mixed(space, history, memory)?;
-            let by_model = mixed.recommend(history, self)?;
-            memory.keep(mixed);
+            let branches = self.branches(space, history, memory)?;
+            let by_model = branches.recommend(history, self)?;
+            memory.keep(branches);
             by_model
         };
         Ok(by_model.or(column.best()))
+    }
+
+    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+        let Evidence { space, history, seed, .. } = evidence;
+        let Some(best) = evidence.column().best_value() else { return Ok(None) };
+        if !is_smooth(space) {
+            let branches = self.branches(space, history, memory)?;
+            let forecasts = branches.forecasts(history, self, best, at)?;
+            memory.keep(branches);
+            return Ok(Some(forecasts));
+        }
+        let replay = self.replayed(history, seed, memory)?;
+        let forecasts = match &replay.main {
+            Some(main) => Some(main.forecasts(history, &replay.failed, self, best, at)?),
+            None => None,
+        };
+        memory.keep(replay);
+        Ok(forecasts)
     }
 }
 
@@ -161,12 +212,17 @@ impl Auto {
         Ok(replay)
     }
 
-    /// The one model as of the end of history.
-    fn mixed(&self, space: &SearchSpace, history: &History, memory: &mut Memory) -> Result<Mixed> {
-        let kept = memory.take::<Mixed>().filter(|mixed| mixed.trials() <= history.len());
-        let mut mixed = kept.unwrap_or_else(|| Mixed::new(space));
-        mixed.advance(history, self)?;
-        Ok(mixed)
+    /// The branches as of the end of history.
+    fn branches(
+        &self,
+        space: &SearchSpace,
+        history: &History,
+        memory: &mut Memory,
+    ) -> Result<Branches> {
+        let kept = memory.take::<Branches>().filter(|kept| kept.trials() <= history.len());
+        let mut branches = kept.unwrap_or_else(|| Branches::new(space, self));
+        branches.advance(history, self)?;
+        Ok(branches)
     }
 
     /// A batch shared between the regions.
@@ -184,7 +240,13 @@ impl Auto {
         let mut first = history.len() + ahead.len();
         let main_share = match (&replay.main, &replay.explorer) {
             (Some(main), Some(_)) => {
-                let share = if main.length() < SETTLED { SETTLED_SHARE } else { MAIN_SHARE };
+                let share = if main.length() < SETTLED {
+                    SETTLED_SHARE
+                } else if replay.is_gaining() && self.uses(Part::Share) {
+                    GAINING_SHARE
+                } else {
+                    MAIN_SHARE
+                };
                 // Rounded by turns, so that asks for single points serve both.
                 let turn = (first as f64 * TURNS).fract();
                 ((share * count as f64 + turn) as usize).min(count)
@@ -192,16 +254,24 @@ impl Auto {
             _ => count,
         };
         let mut chosen = Points::with_capacity(space.dim(), count);
-        let shares = [(&replay.main, main_share), (&replay.explorer, count - main_share)];
-        for (region, share) in shares {
+        let shares =
+            [(&replay.main, main_share, true), (&replay.explorer, count - main_share, false)];
+        for (region, share, is_main) in shares {
             let Some(region) = region.as_ref().filter(|_| share > 0) else { continue };
             let patch = region.patch(history, &replay.failed, self)?;
+            let leap = match is_main {
+                true => {
+                    let evidence = Evidence { pending: &ahead, ..evidence };
+                    Leap::find(evidence, &replay, &patch, (first, share), occupied, self)
+                }
+                false => None,
+            };
             let picker = Picker { patch: &patch, space, polish: self.uses(Part::Polish) };
             let widths = match self.uses(Part::Ladder) {
                 true => ladder(first, share, self.width),
                 false => vec![self.width; share],
             };
-            let picks = picker.choose(&widths, &ahead, occupied, rng)?;
+            let picks = picker.choose(&widths, leap.as_ref(), &ahead, occupied, rng)?;
             ahead.extend(&picks);
             chosen.extend(&picks);
             first += share;
@@ -300,7 +370,7 @@ mod tests {
     #[test]
     fn no_document_takes_out_a_part() {
         let written = serde_json::to_string(&Auto::default().without(Part::Region)).unwrap();
-        assert_eq!(written, r#"{"initial":10,"width":3.0}"#);
+        assert_eq!(written, r#"{"width":3.0}"#);
         let read = serde_json::from_str::<Auto>(r#"{"initial":10,"without":"region"}"#);
         let error = read.unwrap_err().to_string();
         assert!(

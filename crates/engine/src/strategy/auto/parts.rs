@@ -29,11 +29,25 @@ pub enum Part {
     Smoothing,
     /// The second classifier.
     Feasibility,
+    /// The jump to the minimum of a quadratic.
+    Jump,
+    /// Coordinates from the curvature of that quadratic.
+    Hessian,
+    /// The larger share of main while it gains.
+    Share,
+    /// The centre as first trial, and steps along coordinates for single asks; without it, random trials.
+    Opening,
+    /// The local step of single asks.
+    LocalStep,
+    /// A model for each branch of a conditional space; without it, one for all.
+    Branches,
+    /// Coordinates on a face count neither for the length nor for the metric.
+    Faces,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 16] = [
         Self::Thresholds,
         Self::Region,
         Self::Explorer,
@@ -43,6 +57,13 @@ impl Part {
         Self::Ladder,
         Self::Smoothing,
         Self::Feasibility,
+        Self::Jump,
+        Self::Hessian,
+        Self::Share,
+        Self::Opening,
+        Self::LocalStep,
+        Self::Branches,
+        Self::Faces,
     ];
 
     /// Its name, as the benchmarks write it.
@@ -57,6 +78,13 @@ impl Part {
             Self::Ladder => "ladder",
             Self::Smoothing => "smoothing",
             Self::Feasibility => "feasibility",
+            Self::Jump => "jump",
+            Self::Hessian => "hessian",
+            Self::Share => "share",
+            Self::Opening => "opening",
+            Self::LocalStep => "local-step",
+            Self::Branches => "branches",
+            Self::Faces => "faces",
         }
     }
 }

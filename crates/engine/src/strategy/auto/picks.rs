@@ -12,6 +12,7 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
+use super::leap::Leap;
 use super::region::Patch;
 use crate::descent::resilient::Resilient;
 use crate::domain::Occupied;
@@ -24,10 +25,15 @@ use crate::space::SearchSpace;
 /// Pending points that a model takes in, at most.
 pub(super) const MOST_PENDING: usize = 128;
 
+/// Batches smaller than this climb the ladder over several asks.
+pub(super) const SMALL: usize = 4;
 /// Candidates of a region.
 const CANDIDATES: usize = 250;
 /// Steps of a climb.
 const STEPS: usize = 15;
+
+/// The fractional parts of its multiples visit the unit interval evenly.
+pub(super) const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// Chooses points in a patch.
 pub(super) struct Picker<'a> {
@@ -38,15 +44,16 @@ pub(super) struct Picker<'a> {
 }
 
 impl Picker<'_> {
-    /// One point for each of `widths`, the deviations between mean and bound.
+    /// One point for each of `widths`, the deviations between mean and bound; a leap takes the place of one.
     pub(super) fn choose(
         &self,
         widths: &[f64],
+        leap: Option<&Leap>,
         pending: &Points,
         occupied: &mut Occupied<'_>,
         rng: &mut Rng,
     ) -> Result<Points> {
-        let Patch { model, frame, feasibility, floor, .. } = self.patch;
+        let Patch { model, frame, feasibility, .. } = self.patch;
         let waiting = frame.enter_all(pending.rows().take(MOST_PENDING));
         let mut posterior = model.posterior.extend(waiting.rows())?;
         let mut weights = model.weights.clone();
@@ -54,27 +61,12 @@ impl Picker<'_> {
         let mut field = Field::new(&posterior, &weights, self.candidates(rng));
         let chances: Vec<f64> = field.points().rows().map(|u| feasibility.probability(u)).collect();
         let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
-        for &width in widths {
+        for (j, &width) in widths.iter().enumerate() {
             let width = width * model.scale;
-            let value = |i: usize| {
-                let prediction = field.prediction(i, &posterior);
-                (prediction.mean + width * prediction.deviation - floor) * chances[i]
+            let x = match leap.filter(|leap| leap.pick == j) {
+                Some(leap) => leap.point.clone(),
+                None => self.best(&posterior, &weights, width, &field, &chances, occupied),
             };
-            let mut order: Vec<(f64, usize)> =
-                (0..field.points().len()).map(|i| (value(i), i)).collect();
-            order.sort_by(|a, b| b.0.total_cmp(&a.0));
-            let polished = self.polish(&posterior, &weights, width, field.points().row(order[0].1));
-            let rest = order.iter().map(|&(_, i)| field.points().row(i).to_vec());
-            let legal = |u: &[f64]| {
-                let mut x = frame.leave(u);
-                self.space.snap(&mut x);
-                x
-            };
-            let x = std::iter::once(polished.clone())
-                .chain(rest)
-                .map(|u| legal(&u))
-                .find(|x| occupied.is_free(x))
-                .unwrap_or_else(|| legal(&polished));
             occupied.insert(&x);
             posterior = posterior.extend([frame.enter(&x).as_slice()])?;
             weights.push(0.0);
@@ -82,6 +74,38 @@ impl Picker<'_> {
             chosen.push(&x);
         }
         Ok(chosen)
+    }
+
+    /// The free point with the highest bound: the best candidate after its climb, or the next best candidate.
+    fn best(
+        &self,
+        posterior: &Posterior,
+        weights: &[f64],
+        width: f64,
+        field: &Field,
+        chances: &[f64],
+        occupied: &Occupied<'_>,
+    ) -> Vec<f64> {
+        let Patch { frame, floor, .. } = self.patch;
+        let value = |i: usize| {
+            let prediction = field.prediction(i, posterior);
+            (prediction.mean + width * prediction.deviation - floor) * chances[i]
+        };
+        let mut order: Vec<(f64, usize)> =
+            (0..field.points().len()).map(|i| (value(i), i)).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let polished = self.polish(posterior, weights, width, field.points().row(order[0].1));
+        let rest = order.iter().map(|&(_, i)| field.points().row(i).to_vec());
+        let legal = |u: &[f64]| {
+            let mut x = frame.leave(u);
+            self.space.snap(&mut x);
+            x
+        };
+        std::iter::once(polished.clone())
+            .chain(rest)
+            .map(|u| legal(&u))
+            .find(|x| occupied.is_free(x))
+            .unwrap_or_else(|| legal(&polished))
     }
 
     /// Half of them uniform in the box, half normal about its centre at several scales.
@@ -154,8 +178,7 @@ impl Picker<'_> {
 /// Widths for `count` points of which the first is the `first`-th of the search: a ladder from 0 to `most`, which a
 /// small batch climbs over several asks.
 pub(super) fn ladder(first: usize, count: usize, most: f64) -> Vec<f64> {
-    const GOLDEN: f64 = 0.618_033_988_749_894_9;
-    if count >= 4 {
+    if count >= SMALL {
         return (0..count).map(|j| most * j as f64 / (count - 1) as f64).collect();
     }
     (first..first + count)

@@ -15,13 +15,17 @@
 //! Cost: O(μd) a trial; that of the model for a patch.
 
 use super::cloud::Cloud;
+use super::expectation::{self, Scale};
 use super::feasibility::Feasibility;
 use super::frame::{Frame, Metric};
+use super::jump::{self, Jump};
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
+use super::local_step::{self, Radius};
 use super::{Auto, NOISY, Part, target};
 use crate::error::Result;
+use crate::forecast::Forecast;
 use crate::history::History;
-use crate::points::squared_distance;
+use crate::points::{Points, squared_distance};
 
 /// The length of the first region, and the longest.
 pub(super) const WIDEST: f64 = 0.8;
@@ -48,7 +52,7 @@ const TURN_EVERY: usize = 3;
 /// The noise, as a part of the variance of the targets, from which on a value is called lucky. Of seven functions without
 /// noise only rastrigin passed it, in two runs of five; of five with noise of 1 % or 10 % of the range, all but ackley-5 did
 /// within 210 trials.
-const EVIDENT: f64 = 0.1;
+pub(super) const EVIDENT: f64 = 0.1;
 /// Trials without a value that the feasibility sees: the nearest.
 const FAILED: usize = 64;
 
@@ -71,6 +75,8 @@ struct Learnt {
     hyper_parameters: HyperParameters,
     metric: Option<Metric>,
     fits: usize,
+    /// The quadratic of the trials at this fit, and how many trials there were.
+    jump: Option<(usize, Jump)>,
 }
 
 impl Region {
@@ -103,13 +109,14 @@ impl Region {
         self.elite.truncate(ELITE);
         self.centre.clone_from(&self.elite[0].1);
         if settings.uses(Part::Region) {
-            self.length = self.spread();
+            self.length = self.spread(settings);
         }
     }
 
     /// The length of a box that just holds the elite. Places that are still open count as taken at the distance that the
-    /// first length stands for.
-    fn spread(&self) -> f64 {
+    /// first length stands for. Coordinates in which the elite lies on a face do not count: they have arrived, and the others
+    /// have not.
+    fn spread(&self, settings: &Auto) -> f64 {
         let open = (ELITE - self.elite.len()) as f64;
         let prior = open * (self.first_length / KAPPA).powi(2);
         let squares: Vec<f64> = self
@@ -122,9 +129,36 @@ impl Region {
             })
             .collect();
         let floor = FLATTEST.powi(2) * squares.iter().copied().fold(0.0, f64::max);
-        let logs = squares.iter().map(|square| 0.5 * square.max(floor).max(1e-16).ln());
-        let mean = logs.sum::<f64>() / squares.len() as f64;
+        let counts = |k: usize| {
+            !(settings.uses(Part::Faces) && is_on_face(self.centre[k]) && squares[k] <= floor)
+        };
+        let mut counted: Vec<f64> =
+            (0..squares.len()).filter(|&k| counts(k)).map(|k| squares[k]).collect();
+        if counted.is_empty() {
+            counted = squares;
+        }
+        let logs = counted.iter().map(|square| 0.5 * square.max(floor).max(1e-16).ln());
+        let mean = logs.sum::<f64>() / counted.len() as f64;
         (KAPPA * mean.exp()).clamp(LEAST, WIDEST)
+    }
+
+    /// The curvature of a quadratic with the coordinates on a face cut loose: across a face there is no valley to follow.
+    fn free_hessian(&self, jump: &Jump, settings: &Auto) -> Vec<f64> {
+        let dim = self.centre.len();
+        let mut hessian = jump.hessian().to_vec();
+        if !settings.uses(Part::Faces) {
+            return hessian;
+        }
+        let logs = (0..dim).map(|k| hessian[k * dim + k].abs().max(1e-12).ln());
+        let typical = (logs.sum::<f64>() / dim as f64).exp();
+        for k in (0..dim).filter(|&k| is_on_face(self.centre[k])) {
+            for j in 0..dim {
+                hessian[k * dim + j] = 0.0;
+                hessian[j * dim + k] = 0.0;
+            }
+            hessian[k * dim + k] = typical;
+        }
+        hessian
     }
 
     /// Forgets what was learnt from fits.
@@ -146,7 +180,7 @@ impl Region {
             Some(learnt) => (learnt, STEPS[1]),
             None => {
                 let hyper_parameters = HyperParameters::new(dim, prior);
-                (Learnt { hyper_parameters, metric: None, fits: 0 }, STEPS[0])
+                (Learnt { hyper_parameters, metric: None, fits: 0, jump: None }, STEPS[0])
             }
         };
         let enter = |metric: &Option<Metric>| {
@@ -154,15 +188,38 @@ impl Region {
             frame.enter_all(trials.iter().map(|&i| history.points().row(i)))
         };
         let points = enter(&learnt.metric);
-        learnt.hyper_parameters.improve(&shape, &points, &targets, prior, steps)?;
+        let before = learnt.hyper_parameters.improve(&shape, &points, &targets, prior, steps)?;
+        learnt.jump = None;
         let turns = settings.uses(Part::Turning)
             && learnt.fits.is_multiple_of(TURN_EVERY)
             && self.length < VALLEY
             && dim > 1
             && points.len() > 2 * dim;
+        let rounds = settings.uses(Part::Hessian) && dim > 1;
         learnt.fits += 1;
+        if !turns && !rounds {
+            return Ok(learnt);
+        }
+        let model = LocalModel::fit(&learnt.hyper_parameters, &shape, &points, &targets)?;
+        if rounds && model.noise_share() <= EVIDENT {
+            let jump = self.fit_jump(history);
+            let metric = jump.as_ref().filter(|jump| jump.describes(dim));
+            let metric =
+                metric.and_then(|jump| Metric::rounding(&self.free_hessian(jump, settings), dim));
+            learnt.jump = jump.map(|jump| (history.len(), jump));
+            if metric.is_some() {
+                let mut rounded = learnt.hyper_parameters.clone();
+                rounded.level();
+                let points = enter(&metric);
+                let after = rounded.improve(&shape, &points, &targets, prior, STEPS[2])?;
+                if after > before {
+                    learnt.metric = metric;
+                    learnt.hyper_parameters = rounded;
+                    return Ok(learnt);
+                }
+            }
+        }
         if turns {
-            let model = LocalModel::fit(&learnt.hyper_parameters, &shape, &points, &targets)?;
             let scales: Vec<f64> = learnt.hyper_parameters.scales().collect();
             let outer = model.gradient_outer();
             if let Some(metric) = Metric::turned(learnt.metric.as_ref(), &scales, &outer) {
@@ -173,6 +230,42 @@ impl Region {
             }
         }
         Ok(learnt)
+    }
+
+    /// The quadratic of the best trials near by, of the last fit if no trial came since.
+    pub(super) fn jump(&self, history: &History) -> Option<Jump> {
+        let kept = self.learnt.as_ref().and_then(|learnt| learnt.jump.as_ref());
+        match kept {
+            Some((trials, jump)) if *trials == history.len() => Some(jump.clone()),
+            _ => self.fit_jump(history),
+        }
+    }
+
+    fn fit_jump(&self, history: &History) -> Option<Jump> {
+        let mut trials = self.nearest(jump::wanted(self.centre.len()), history);
+        if self.first_length < WIDEST {
+            // An explorer's valley is its box: beyond are other basins.
+            let near =
+                |x: &[f64]| x.iter().zip(&self.centre).all(|(x, c)| (x - c).abs() <= self.length);
+            trials.retain(|&i| near(history.points().row(i)));
+        }
+        let (points, values) = self.told(&trials, history);
+        Jump::fit(&points, &values)
+    }
+
+    /// The local step from the centre.
+    pub(super) fn local_step(&self, radius: Radius, history: &History) -> Option<Vec<f64>> {
+        let distance = |x: &[f64]| squared_distance(x, &self.centre);
+        let trials = self.cloud.nearest(local_step::wanted(self.centre.len()), distance, history);
+        let (points, values) = self.told(&trials, history);
+        local_step::target(&points, &values, &self.centre, self.best(), radius)
+    }
+
+    /// Points and values of some trials that have one.
+    fn told(&self, trials: &[usize], history: &History) -> (Points, Vec<f64>) {
+        let row = |&i: &usize| history.points().row(i);
+        let points = Points::from_rows(self.centre.len(), trials.iter().map(row));
+        (points, trials.iter().filter_map(|&i| history.objective().value(i)).collect())
     }
 
     fn shape(&self, settings: &Auto) -> Shape {
@@ -187,16 +280,20 @@ impl Region {
         Prior { log_scale: (middle.ln(), 0.5), log_noise: (1e-4_f64.ln(), 4.0) }
     }
 
-    /// The trials that a fit sees: the nearest, in the metric of what was learnt.
-    fn neighbourhood(&self, history: &History, settings: &Auto) -> Neighbourhood {
-        let count = (100 + 3 * self.centre.len()).min(160);
+    /// The trials nearest to the centre, in the metric of what was learnt.
+    fn nearest(&self, count: usize, history: &History) -> Vec<usize> {
         let metric = self.learnt.as_ref().and_then(|learnt| learnt.metric.clone());
         let frame = Frame::new(self.centre.clone(), metric);
         let widths = widths(self.learnt.as_ref(), self.centre.len());
         let distance = |x: &[f64]| -> f64 {
             frame.enter(x).iter().zip(&widths).map(|(u, w)| (u / w) * (u / w)).sum()
         };
-        let trials = self.cloud.nearest(count, distance, history);
+        self.cloud.nearest(count, distance, history)
+    }
+
+    /// The trials that a fit sees.
+    fn neighbourhood(&self, history: &History, settings: &Auto) -> Neighbourhood {
+        let trials = self.nearest((100 + 3 * self.centre.len()).min(160), history);
         let values: Vec<f64> =
             trials.iter().filter_map(|&i| history.objective().value(i)).collect();
         let targets = match settings.uses(Part::Thresholds) {
@@ -264,10 +361,38 @@ impl Region {
     }
 }
 
+impl Region {
+    /// What its model expects of each point, where `best` is the best value known.
+    pub(super) fn forecasts(
+        &self,
+        history: &History,
+        failed: &Cloud,
+        settings: &Auto,
+        best: f64,
+        at: &Points,
+    ) -> Result<Vec<Forecast>> {
+        let Patch { model, frame, feasibility, .. } = self.patch(history, failed, settings)?;
+        let Neighbourhood { trials, targets } = self.neighbourhood(history, settings);
+        let values: Vec<f64> =
+            trials.iter().filter_map(|&i| history.objective().value(i)).collect();
+        let scale = Scale::new(&targets, &values);
+        let forecast = |x: &[f64]| {
+            let u = frame.enter(x);
+            expectation::forecast(&model, &scale, &u, best, feasibility.probability(&u))
+        };
+        Ok(at.rows().map(forecast).collect())
+    }
+}
+
 /// Trials and their targets.
 struct Neighbourhood {
     trials: Vec<usize>,
     targets: Vec<f64>,
+}
+
+/// Whether a coordinate is on a face of the cube.
+fn is_on_face(x: f64) -> bool {
+    x <= 0.0 || x >= 1.0
 }
 
 /// The relative widths of the box; all 1 while nothing is learnt.
@@ -327,6 +452,24 @@ mod tests {
         region.tell(&[0.8, 0.2, 0.9], -1.0, &settings);
         assert!(region.length() > 3.0 * before);
         assert_eq!((region.best(), region.centre()), (-1.0, &[0.8, 0.2, 0.9][..]));
+    }
+
+    #[test]
+    fn a_coordinate_that_has_arrived_at_a_face_does_not_shrink_the_others() {
+        let length = |settings: &Auto| {
+            let mut region = Region::new(vec![0.5; 10], None, 0.4, Cloud::default());
+            let mut rng = Seed(4).stream("face", 0);
+            for i in 0..20 {
+                // Eight coordinates are on a face; two are still wide apart.
+                let mut x = vec![1.0; 10];
+                x[0] = 0.5 + 0.2 * (uniform(&mut rng) - 0.5);
+                x[1] = 0.5 + 0.2 * (uniform(&mut rng) - 0.5);
+                region.tell(&x, f64::from(i), settings);
+            }
+            region.length()
+        };
+        assert!(length(&Auto::default()) > 0.1, "{}", length(&Auto::default()));
+        assert!(length(&Auto::default().without(Part::Faces)) < 0.05);
     }
 
     #[test]

@@ -11,10 +11,12 @@
 //! Cost: O(d) a trial on average, and the fits of at most `WINDOW` trials.
 
 use super::cloud::{Cloud, Thinned};
+use super::local_step::Radius;
 use super::region::{Region, WIDEST};
 use super::{Auto, Part};
 use crate::error::Result;
 use crate::history::History;
+use crate::points::squared_distance;
 use crate::seed::{Seed, uniform};
 
 /// Trials between two fits of a region.
@@ -35,6 +37,8 @@ const APART: f64 = 0.15;
 const SAME: f64 = 0.05;
 /// How near two trials are so that only the better is kept as a start.
 const NICHE: f64 = 0.05;
+/// Trials after which a gain of main is no longer recent.
+const LATELY: usize = 20;
 /// Basins and starts that are remembered.
 const MOST_BASINS: usize = 48;
 const MOST_STARTS: usize = 128;
@@ -57,12 +61,21 @@ pub(super) struct Replay {
     starts: Vec<(f64, usize)>,
     restarts: u64,
     thinned: Thinned,
+    /// The last trial at which main's best value fell.
+    risen: usize,
+    /// The radius of local steps about main's centre.
+    pub(super) radius: Radius,
 }
 
 impl Replay {
     /// How many trials have been read.
     pub(super) fn trials(&self) -> usize {
         self.trials
+    }
+
+    /// Whether main's best value fell lately.
+    pub(super) fn is_gaining(&self) -> bool {
+        self.trials.saturating_sub(self.risen) <= LATELY
     }
 
     /// Reads history to its end.
@@ -111,7 +124,17 @@ impl Replay {
                     explorer.tell(x, value, settings);
                 }
             }
-            _ => main.tell(x, value, settings),
+            _ => {
+                let better = value < main.best();
+                if better {
+                    self.risen = trial;
+                }
+                // The first trials open the search; they do not test the radius.
+                if trial > x.len() {
+                    self.radius.tell(squared_distance(x, main.centre()).sqrt(), better);
+                }
+                main.tell(x, value, settings);
+            }
         }
         if settings.uses(Part::Explorer) {
             self.tend(trial, history, seed);
@@ -124,6 +147,7 @@ impl Replay {
         if let Some(explorer) = &mut self.explorer {
             if explorer.best() < main.best() {
                 std::mem::swap(main, explorer);
+                self.risen = trial;
             }
             let near = |x: &[f64]| gap(explorer.centre(), x) < SAME;
             let known = explorer.best().is_finite()
