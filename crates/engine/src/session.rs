@@ -36,7 +36,7 @@ pub struct Session {
 
 impl Session {
     /// Begins a search over `space`. Fails if the strategy's settings do not fit each other or the space, or if the
-    /// strategy does not serve the goal. A [`Direction`](crate::goal::Direction) is short for a goal with one
+    /// strategy does not serve the goal. A [`Direction`] is short for a goal with one
     /// objective.
     pub fn new(
         space: SearchSpace,
