@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What every command exits with.
+/// The exit codes, for the help text.
 pub const HELP: &str = "\
 Exit codes:
   0    success
@@ -63,7 +63,7 @@ impl std::error::Error for CommandBroken {}
 impl std::error::Error for StorageGone {}
 impl std::error::Error for Interrupted {}
 
-/// An error with its causes, each once: some tell their cause themselves.
+/// An error with its causes, each once: the message of some errors contains their cause.
 pub fn message(error: &anyhow::Error) -> String {
     error.chain().fold(String::new(), |message, cause| match cause.to_string() {
         cause if message.is_empty() => cause,

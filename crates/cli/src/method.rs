@@ -1,4 +1,4 @@
-//! From the words of the command line to a strategy.
+//! The method that the arguments of a command describe.
 
 use anyhow::Result;
 use clap::Args;

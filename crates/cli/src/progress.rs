@@ -1,4 +1,4 @@
-//! How far a run is: a bar on a terminal, plain lines elsewhere, on standard error.
+//! The progress of a run, on standard error: a bar on a terminal, plain lines elsewhere.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ enum Kind {
 }
 
 impl Display {
-    /// For a run that begins.
+    /// The display of a run that begins.
     pub fn new(
         study: &Study,
         time: Option<Duration>,
@@ -154,7 +154,7 @@ impl Display {
         }
     }
 
-    /// Keeps the numbers up to date until `over`.
+    /// Updates the numbers until `over`.
     pub fn keep(&self, study: &Study, over: &AtomicBool) {
         while !over.load(Ordering::SeqCst) {
             // The runner deals with an unreachable storage; the numbers wait.
@@ -169,7 +169,7 @@ impl Display {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -198,7 +198,7 @@ impl Display {
         self.bar.set_message(text);
     }
 
-    /// How long it will take at the rate so far, and at most until the time is over.
+    /// The time left at the rate so far, at most until the time budget is over.
     fn left(&self, counts: &Counts, total: u64) -> Option<Duration> {
         let elapsed = self.began.elapsed();
         let until = self.time.map(|time| time.saturating_sub(elapsed));

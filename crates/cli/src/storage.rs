@@ -1,4 +1,4 @@
-//! Where studies are kept, and which one is meant.
+//! The storage and the study that a command line means.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -140,7 +140,7 @@ fn a_run_goes_on_when_its_server_comes_back_and_repeats_no_trial() {
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    assert_eq!(said.matches("the storage does not answer since").count(), 1, "{said}");
+    assert_eq!(said.matches("storage unreachable since").count(), 1, "{said}");
     assert_eq!(desk.read("began").lines().count(), 12, "a trial was run twice");
     desk.check(12);
 }
@@ -162,7 +162,7 @@ fn a_run_whose_server_stays_away_ends_and_the_next_stores_its_results() {
         report.contains("3 results could not be stored; the next run stores what is in "),
         "{report}"
     );
-    assert!(report.ends_with("Once it is mended: wimble run study.toml\n"), "{report}");
+    assert!(report.ends_with("Once this is fixed: wimble run study.toml\n"), "{report}");
     assert_eq!(desk.kept(), 3);
 
     desk.server.resume();

@@ -1,21 +1,21 @@
-//! One number a trial, lower is better: all that labels, classifiers, kernels and batch rules need to know of it.
+//! One number a trial, lower is better: all that labels, classifiers, kernels and batch rules need to know about it.
 //!
 //! An objective is a column; so is a scalarisation of several, a non-domination level, or the value of a constraint.
-//! Whatever can be written as a column is served by every classifier and every batch rule.
+//! Every classifier and every batch rule works on whatever can be written as a column.
 //!
-//! Memory: 8 bytes a trial for the value and 8 for its rank; 8 more for its deviation, from the first that is known on.
+//! Memory: 8 bytes a trial for the value and 8 for its rank; 8 more for its deviation, once any trial has a known one.
 
 use crate::ranking::Ranking;
 
 /// How many of the best trials are kept at hand.
 const LEADERS: usize = 10;
 
-/// Numbers in the order of the trials, kept in order of size too. A trial may have none.
+/// The numbers of all trials, in the order of the trials, and their ranking. A trial may have no number.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
-    /// NaN where there is none: what is told is finite.
+    /// NaN for a trial without a number; the numbers themselves are finite.
     values: Vec<f64>,
-    /// NaN where it is unknown; empty until one is known.
+    /// NaN where the deviation is unknown; empty until one is known.
     deviations: Vec<f64>,
     ranking: Ranking,
     leaders: Vec<usize>,
@@ -71,7 +71,7 @@ impl Column {
         &self.ranking
     }
 
-    /// The trials with the lowest numbers, best first and equal ones in order, ten at most.
+    /// The trials with the lowest numbers, ten at most: best first, and the earlier of equal ones first.
     pub fn leaders(&self) -> &[usize] {
         &self.leaders
     }

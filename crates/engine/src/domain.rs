@@ -9,7 +9,7 @@ use crate::points::Points;
 use crate::seed::{Rng, below};
 use crate::space::{Fingerprint, SearchSpace, Taken};
 
-/// The search space less what is taken, with what a search over it may start from.
+/// The search space without the configurations that are taken, and points that a search may start from.
 #[derive(Debug, Clone, Copy)]
 pub struct Domain<'a> {
     /// The search space.
@@ -116,7 +116,7 @@ impl<'a> Domain<'a> {
     }
 }
 
-/// Told, pending, and chosen so far.
+/// The configurations that are told, pending, or chosen for this batch already.
 #[derive(Debug, Clone)]
 pub struct Occupied<'a> {
     told: &'a Taken,

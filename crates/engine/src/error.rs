@@ -3,7 +3,7 @@
 /// A result with the crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong, with the facts needed to mend it.
+/// What can go wrong, with the facts needed to fix it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -46,7 +46,7 @@ pub enum Error {
         /// Configurations asked for.
         requested: usize,
     },
-    /// A value told for a trial is NaN or infinite.
+    /// The value that was told for a trial is NaN or infinite.
     #[error(
         "trial {trial} was told the value {value}, which is not finite; \
          tell a failed or an infeasible outcome instead"
@@ -57,7 +57,7 @@ pub enum Error {
         /// The value.
         value: f64,
     },
-    /// A measurement told for a trial is not one of the goal.
+    /// A measurement that was told for a trial does not fit the goal.
     #[error("trial {trial} was told a measurement that does not fit the goal: {reason}")]
     Measurement {
         /// The trial.
@@ -79,7 +79,7 @@ pub enum Error {
         /// The methods that can.
         serving: String,
     },
-    /// A trial was told that was never asked.
+    /// The outcome of a trial was told that nobody asked for.
     #[error("trial {trial} was never asked: {issued} trials were issued, numbered from 0")]
     UnknownTrial {
         /// The trial named.
@@ -116,7 +116,7 @@ pub enum Error {
         /// What it was doing.
         doing: &'static str,
     },
-    /// What was asked needs an assumption that the user has not supplied.
+    /// A quantity rests on an assumption that the user has not supplied.
     #[error("{quantity} needs {assumption}, which was not given")]
     MissingAssumption {
         /// The quantity asked for.

@@ -1,22 +1,22 @@
-//! What a method expects of a configuration.
+//! What a method predicts for a configuration.
 //!
-//! Methods differ in what they model: a Gaussian process the value, a classifier whether it is good, some the chance
-//! that there is a value at all. What a method does not model is absent.
+//! Methods differ in what they model: a Gaussian process models the value, a classifier whether the value is good, and
+//! some methods whether there is a value at all. What a method does not model is absent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::goal::Direction;
 
-/// What is expected of one configuration.
+/// What a method predicts for one configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// The value that is expected.
+    /// The expected value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// The standard deviation of the method's uncertainty about the value, without the noise of a measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// Whether the value is good.
+    /// The probability of a good value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good: Option<Good>,
     /// The probability that the trial has a value: it neither fails nor is infeasible.
@@ -24,8 +24,7 @@ pub struct Forecast {
     pub success: Option<f64>,
 }
 
-/// What is expected of each of some configurations; `None` for a method without a model, and while there is nothing to
-/// learn from.
+/// The predictions for several configurations; `None` if the method has no model, or nothing to learn from yet.
 pub type Forecasts = Option<Vec<Forecast>>;
 
 /// The probability of a value that is at least as good as a threshold.
@@ -41,7 +40,7 @@ pub struct Good {
 }
 
 impl Forecast {
-    /// From the scale on which low is good to the user's, and back.
+    /// Turns a forecast from the scale where low is good to the user's scale, and back.
     #[must_use]
     pub fn turned(self, direction: Direction) -> Self {
         let turn = |value| direction.turn(value);

@@ -1,6 +1,6 @@
 //! What a search is for: objectives, limits on other measured quantities, and perhaps a fidelity.
 //!
-//! A direction alone is a goal of one objective that is called `value`:
+//! A direction alone is a goal with one objective, called `value`:
 //!
 //! ```
 //! use wimble::prelude::*;
@@ -14,9 +14,9 @@
 //! ```
 //!
 //! # Design
-//! This is the only place that turns signs. Inside the engine low is good in every column: [`Goal::turn`] takes a
-//! measurement from the user's scale to that one, and back, for turning twice changes nothing. It computes `0 - y`
-//! rather than `-y`, so that there is only one zero.
+//! Inside the engine, low is good in every column. Signs turn in this file and nowhere else: [`Goal::turn`] takes a
+//! measurement from the user's scale to the engine's. The same function takes it back, because turning twice changes
+//! nothing. It computes `0 - y` rather than `-y`, so that there is only one zero.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::outcome::{Measured, Measurement};
 
-/// The name of the objective of a goal that is only a direction.
+/// The name of the objective where a goal is given as a direction only.
 pub const VALUE: &str = "value";
 
 /// Whether low or high values are good.
@@ -41,7 +41,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// From the user's value to one of which low is good, and back.
+    /// Turns a value from the user's scale to the scale where low is good, and back.
     pub fn turn(self, value: f64) -> f64 {
         match self {
             Self::Minimise => value,
@@ -64,7 +64,7 @@ impl fmt::Display for Direction {
     }
 }
 
-/// A quantity to be made small or large.
+/// A quantity to minimise or to maximise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objective {
@@ -86,7 +86,7 @@ impl Objective {
     }
 }
 
-/// Which values of a constrained quantity are allowed; the bound itself is.
+/// Which values of a constrained quantity are allowed. The bound itself is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -112,11 +112,11 @@ impl Bound {
     }
 }
 
-/// A limit on a quantity that is measured with the trial, and known only afterwards.
+/// A limit on a quantity that is measured with the trial, so that nobody knows it before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constraint {
-    /// Its name, as in the results that are told. It may be that of an objective.
+    /// Its name, as in the results that are told. It may also be the name of an objective.
     pub name: String,
     /// Which values are allowed.
     pub bound: Bound,
@@ -135,7 +135,7 @@ impl Constraint {
 pub struct Fidelity {
     /// Its name, as in the results that are told.
     pub name: String,
-    /// The least that is worth evaluating; positive.
+    /// The smallest part that is worth evaluating; above 0.
     pub low: f64,
     /// The whole evaluation; above `low`.
     pub high: f64,
@@ -151,7 +151,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// A goal of these objectives, of which there must be one at least, each of another name.
+    /// A goal with these objectives: one or more, each with a different name.
     pub fn new(objectives: impl IntoIterator<Item = Objective>) -> Result<Self> {
         let objectives: Vec<Objective> = objectives.into_iter().collect();
         if objectives.is_empty() {
@@ -167,7 +167,7 @@ impl Goal {
         Ok(Self { objectives, constraints: Vec::new(), fidelity: None })
     }
 
-    /// With a limit on a measured quantity. A quantity may have one of each kind, and may be an objective too.
+    /// Adds a limit on a measured quantity, which may also be an objective. A quantity may have one limit of each kind.
     pub fn limit(mut self, name: impl Into<String>, bound: Bound) -> Result<Self> {
         let name = name.into();
         check_name("constraint", &name)?;
@@ -185,7 +185,7 @@ impl Goal {
         Ok(self)
     }
 
-    /// With evaluations that can be carried out in part, from `low` to `high`.
+    /// Adds a fidelity: an evaluation may be carried out in part, from `low` up to `high`, which is the whole of it.
     pub fn fidelity(mut self, name: impl Into<String>, low: f64, high: f64) -> Result<Self> {
         let name = name.into();
         check_name("fidelity", &name)?;
@@ -198,7 +198,7 @@ impl Goal {
         Ok(self)
     }
 
-    /// The objectives, of which there is one at least.
+    /// The objectives, one or more.
     pub fn objectives(&self) -> &[Objective] {
         &self.objectives
     }
@@ -208,7 +208,7 @@ impl Goal {
         &self.constraints
     }
 
-    /// How much of an evaluation may be carried out, if that can be chosen.
+    /// The fidelity, if evaluations may be carried out in part.
     pub fn partial(&self) -> Option<&Fidelity> {
         self.fidelity.as_ref()
     }
@@ -218,7 +218,7 @@ impl Goal {
         self.objectives.len() == 1 && self.constraints.is_empty() && self.fidelity.is_none()
     }
 
-    /// The direction of a goal that is nothing more: one objective called `value`.
+    /// The direction, if the goal is one objective called `value` and nothing else.
     pub fn as_direction(&self) -> Option<Direction> {
         match &self.objectives[..] {
             [Objective { name, direction }] if name == VALUE && self.is_single() => {
@@ -233,7 +233,7 @@ impl Goal {
         self.objectives.first().map_or(Direction::Minimise, |objective| objective.direction)
     }
 
-    /// From the user's scale to the one on which low is good everywhere, and back.
+    /// Turns a measurement from the user's scale to the scale where low is good, and back.
     pub fn turn(&self, measurement: &Measurement) -> Measurement {
         let turn = |measured: &Measured, direction: Direction| Measured {
             value: direction.turn(measured.value),
@@ -248,8 +248,8 @@ impl Goal {
         }
     }
 
-    /// Refuses a measurement that is not one of this goal: too few or too many values, values that are not finite, or a
-    /// deviation that is negative. `trial` is named in the error.
+    /// Refuses a measurement that does not fit this goal: too few or too many values, values that are not finite, or a
+    /// deviation that is negative. The error names `trial`.
     pub fn check(&self, trial: u64, measurement: &Measurement) -> Result<()> {
         let Measurement { objectives, constraints, fidelity } = measurement;
         if objectives.len() != self.objectives.len() || constraints.len() != self.constraints.len()
@@ -290,9 +290,10 @@ impl Goal {
         }
     }
 
-    /// The measurement of named values. What is unknown, missing or not finite is named in the error, a sentence.
+    /// Puts values that are given by name into the order of the goal. The error is a sentence that names the value that
+    /// is unknown, missing or not finite.
     ///
-    /// A constraint on an objective is read from that objective.
+    /// A constraint on an objective takes its value from that objective.
     pub fn measurement(
         &self,
         mut objectives: BTreeMap<String, Measured>,
@@ -366,7 +367,7 @@ fn check_name(kind: &str, name: &str) -> Result<()> {
 }
 
 impl Default for Goal {
-    /// One value, low is good.
+    /// One objective called `value`, to minimise.
     fn default() -> Self {
         Direction::Minimise.into()
     }

@@ -1,8 +1,8 @@
-//! The evidence D_t: what was tried and what came of it, append only.
+//! The evidence D_t: what was tried, and with which outcome. Append only.
 //!
-//! Points are legal encoded points of the search space. Values are turned so that low is good (see [`crate::goal`]), and
-//! lie in columns: one for each objective and each constraint. A trial without a measurement is remembered as what it
-//! was, never as a number.
+//! Points are legal encoded points of the search space. Values are turned so that low is good (see [`crate::goal`]),
+//! and lie in columns: one for each objective and each constraint. A trial without a measurement is kept as failed or
+//! infeasible, never as a number.
 //!
 //! Memory: d numbers a trial for the point, two for each column, two for its fingerprint, and a byte for how it ended.
 
@@ -33,18 +33,18 @@ pub struct History {
     ends: Vec<End>,
     objectives: Vec<Column>,
     constraints: Vec<Column>,
-    /// Of measurements at less than the whole fidelity; NaN for a whole one. Empty until there is one.
+    /// The fidelity of each trial; NaN for a whole evaluation. Empty until a trial is less than whole.
     fidelities: Vec<f64>,
     taken: Taken,
 }
 
 impl History {
-    /// No evidence yet, about points of `dim` coordinates and one objective.
+    /// An empty history for points of `dim` coordinates and one objective to minimise.
     pub fn new(dim: usize) -> Self {
         Self::of(dim, Goal::default())
     }
 
-    /// No evidence yet, about points of `dim` coordinates and this goal.
+    /// An empty history for points of `dim` coordinates and this goal.
     pub fn of(dim: usize, goal: Goal) -> Self {
         Self {
             points: Points::new(dim),
@@ -57,8 +57,8 @@ impl History {
         }
     }
 
-    /// Appends a finished trial at a legal encoded point, its values turned so that low is good. A measurement that is
-    /// not one of the goal, or not finite, is refused.
+    /// Appends a finished trial at a legal encoded point. Its values must already be turned so that low is good.
+    /// Refuses a measurement that does not fit the goal or is not finite.
     pub fn push(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<()> {
         let outcome = outcome.into();
         let (mut fidelity, place) = (None, self.len());
@@ -100,7 +100,7 @@ impl History {
         self.ends.is_empty()
     }
 
-    /// The goal that measurements are about.
+    /// The goal that measurements belong to.
     pub fn goal(&self) -> &Goal {
         &self.goal
     }
@@ -115,7 +115,7 @@ impl History {
         &self.ends
     }
 
-    /// The first objective, the only one of a goal that is single.
+    /// The first objective; in a goal of one objective, the only one.
     pub fn objective(&self) -> &Column {
         &self.objectives[0]
     }
@@ -130,7 +130,8 @@ impl History {
         &self.constraints
     }
 
-    /// What came of the `i`-th trial, on the scale on which low is good. Reasons of failures are not kept here.
+    /// The outcome of the `i`-th trial, on the scale where low is good. A history does not keep the reasons of
+    /// failures.
     pub fn outcome(&self, i: usize) -> Outcome {
         let measured = |column: &Column| {
             let deviation = column.deviation(i);
@@ -147,7 +148,7 @@ impl History {
         }
     }
 
-    /// The values of the first objective in order.
+    /// The values of the first objective, in order of size.
     pub fn ranking(&self) -> &Ranking {
         self.objective().ranking()
     }

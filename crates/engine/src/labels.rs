@@ -54,7 +54,7 @@ impl Threshold {
         }
     }
 
-    /// τ for the values in `ranking`; `None` if a quantile is asked of no values.
+    /// τ for the values in `ranking`; `None` if the threshold is a quantile and there are no values.
     pub fn value(self, ranking: &Ranking) -> Option<f64> {
         match self {
             Self::Quantile { fraction } => {
@@ -65,13 +65,13 @@ impl Threshold {
         }
     }
 
-    /// Labels that all count the same for all `points`, whose numbers are `column`; `None` if there is no number to take
-    /// a quantile of.
+    /// Labels of equal weight for all `points`, whose numbers are `column`; `None` if the threshold is a quantile and
+    /// there are no numbers.
     pub fn label<'h>(self, points: &'h Points, column: &'h Column) -> Option<Labels<'h>> {
         self.label_weighted(Weights::Uniform, points, column)
     }
 
-    /// The same with labels that count by `weights`.
+    /// The same, with labels weighted by `weights`.
     pub fn label_weighted<'h>(
         self,
         weights: Weights,

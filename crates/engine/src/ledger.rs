@@ -1,7 +1,7 @@
-//! What a search knows: what was tried and came of it, what is pending, and what the method remembers.
+//! What a search knows: its finished trials, its pending trials, and what the method remembers between asks.
 //!
-//! A [`Session`](crate::session::Session) numbers its own trials; the follower of a stored study takes the numbers of the
-//! store. That is all in which they differ: the ledger has the rest.
+//! A [`Session`](crate::session::Session) numbers its own trials; the follower of a stored study takes the numbers of
+//! the store. The ledger does the rest for both.
 //!
 //! Values enter and leave on the user's scale; inside, low is good (see [`crate::goal`]).
 
@@ -26,11 +26,11 @@ pub struct Best {
     pub trial: u64,
     /// What was tried.
     pub configuration: Configuration,
-    /// Its value, as told; that of the first objective.
+    /// Its value as told; with several objectives, that of the first.
     pub value: f64,
 }
 
-/// All that is known of a search, by the numbers of its trials.
+/// All that a search knows, by the numbers of its trials.
 pub struct Ledger {
     space: SearchSpace,
     seed: Seed,
@@ -39,14 +39,14 @@ pub struct Ledger {
     told: Vec<u64>,
     /// The entry of history of each trial that was told.
     places: HashMap<u64, usize>,
-    /// One more than the largest number.
+    /// One more than the largest number of a trial.
     issued: u64,
     pending: BTreeMap<u64, Vec<f64>>,
     memory: Memory,
 }
 
 impl Ledger {
-    /// Nothing asked and nothing told.
+    /// A search in which nothing was asked or told yet.
     pub fn new(space: SearchSpace, goal: Goal, seed: Seed) -> Self {
         Self {
             history: History::of(space.dim(), goal),
@@ -60,7 +60,7 @@ impl Ledger {
         }
     }
 
-    /// `count` points to try next, in sight of all that is known.
+    /// `count` points to try next, given all finished and pending trials.
     pub fn propose(&mut self, strategy: &dyn Strategy, count: usize) -> Result<Points> {
         let pending = Points::from_rows(self.space.dim(), self.pending.values());
         let Self { space, history, seed, .. } = self;
@@ -76,7 +76,7 @@ impl Ledger {
         }
     }
 
-    /// What came of a pending trial. Nothing changes if this fails.
+    /// Records the outcome of a pending trial. If this fails, nothing changes.
     pub fn tell(&mut self, trial: u64, outcome: &Outcome) -> Result<()> {
         let Some(x) = self.pending.get(&trial) else {
             return Err(match self.outcome(trial) {
@@ -99,8 +99,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// The trial to keep, with the value that it was told: the best by the strategy's model where that finds noise in the
-    /// values, the one of the best value otherwise.
+    /// The trial to keep, with the value that was told for it. If the strategy has a model that finds noise in the
+    /// values, this is the best trial by the model; otherwise it is the trial with the best value.
     pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
         let pending = Points::new(self.space.dim());
         let Self { space, history, seed, .. } = self;
@@ -109,8 +109,7 @@ impl Ledger {
         Ok(place.and_then(|place| self.best_at(place)))
     }
 
-    /// What the strategy expects of each configuration; `None` for one without a model, and while there is nothing to learn
-    /// from.
+    /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(
         &mut self,
         strategy: &dyn Strategy,
@@ -143,7 +142,7 @@ impl Ledger {
         self.seed
     }
 
-    /// What strategies see: encoded points, and values of which low is good.
+    /// What strategies see: encoded points, and values where low is good.
     pub fn history(&self) -> &History {
         &self.history
     }
@@ -168,12 +167,12 @@ impl Ledger {
         &self.pending
     }
 
-    /// What a trial was told, if it was. Reasons of failures are not kept.
+    /// The outcome that was told for a trial, if any. The reasons of failures are not kept.
     pub fn outcome(&self, trial: u64) -> Option<Outcome> {
         self.places.get(&trial).map(|&place| self.outcome_at(place))
     }
 
-    /// What the trial at a place in history was told.
+    /// The outcome that was told for the trial at a place in history.
     pub fn outcome_at(&self, place: usize) -> Outcome {
         match self.history.outcome(place) {
             Outcome::Measured(measurement) => self.goal().turn(&measurement).into(),
@@ -181,7 +180,7 @@ impl Ledger {
         }
     }
 
-    /// What was tried at a place in history.
+    /// The configuration at a place in history.
     pub fn configuration_at(&self, place: usize) -> Configuration {
         self.space.decode(self.history.points().row(place))
     }

@@ -1,4 +1,4 @@
-//! Names that a user writes: what they stand for, and which one was meant when a name is unknown.
+//! Names that a user writes: what they stand for, and the nearest name if one is unknown.
 //!
 //! A method, a classifier or a batch rule declares its name and one line about it in its own file ([`Named`]). The tables
 //! of `strategy/spec/table.rs` collect them; parsing, printing, listing and error messages all read these tables.

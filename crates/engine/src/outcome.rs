@@ -1,10 +1,10 @@
-//! What came of a trial: a measurement, a failure, or a configuration that cannot be evaluated.
+//! The outcome of a trial: a measurement, a failure, or a configuration that cannot be evaluated.
 //!
 //! A number alone is the measurement of a goal with one objective: `Outcome::from(0.31)`.
 //!
 //! # Design
-//! One type for sessions and for stored studies. Only stores keep the texts of failures; a session remembers that a
-//! trial failed, so that a million failures cost a million bytes.
+//! Sessions and stored studies use the same type. Only stores keep the texts of failures; a session remembers no more
+//! than that a trial failed, so that a million failures cost a million bytes.
 
 use std::fmt;
 
@@ -22,7 +22,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Refuses what is no measured value, with a reason that continues a sentence about it.
+    /// Refuses a value that is not finite, and a deviation that is negative or not finite. The reason continues a
+    /// sentence about the value: "is NaN, but must be a finite number".
     pub fn check(&self) -> Result<(), String> {
         if !self.value.is_finite() {
             return Err(format!("is {}, but must be a finite number", self.value));
@@ -62,7 +63,7 @@ impl Measurement {
         self.objectives.first().map(|measured| measured.value)
     }
 
-    /// The value of a measurement that is nothing more than one number.
+    /// The value, if the measurement is one number and nothing else.
     pub fn as_number(&self) -> Option<f64> {
         match &self.objectives[..] {
             [Measured { value, deviation: None }]
@@ -90,7 +91,7 @@ impl From<Measured> for Measurement {
 /// How a trial failed. A text alone is a reason: `Failure::from("it diverged")`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// Why, in a line; empty if nobody said.
+    /// Why, in one line; empty if unknown.
     #[serde(default)]
     pub reason: String,
     /// The end of what the trial printed.
@@ -104,19 +105,19 @@ impl<T: Into<String>> From<T> for Failure {
     }
 }
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It was evaluated.
+    /// The evaluation gave a measurement.
     Measured(Measurement),
-    /// It failed: no value, and perhaps one by trying again.
+    /// The evaluation failed and gave no value. Another attempt might give one.
     Failed(Failure),
-    /// The configuration cannot be evaluated: no value, and none to be had by trying again.
+    /// The configuration cannot be evaluated, and another attempt would not change that.
     Infeasible,
 }
 
 impl Outcome {
-    /// A failure of which nothing more is said.
+    /// A failure without a reason.
     pub fn failed() -> Self {
         Self::Failed(Failure::default())
     }
@@ -193,8 +194,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The stored form: a word, or an object with one field. One number and a failure without a reason are as short as in
-/// the first version of the format.
+/// The stored form: a word, or an object with one field. One number, and a failure without a reason, look as in the
+/// first version of the format.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Stored {

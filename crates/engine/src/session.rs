@@ -1,7 +1,7 @@
 //! Ask and tell, in memory.
 //!
-//! A session owns a search space, a strategy and all that was asked and told. It keeps no clock, and no thread outlives a
-//! call. The same seed, the same strategy, and the same asks and tells in the same order give the same suggestions.
+//! A session owns a search space, a strategy and all that was asked and told. It reads no clock, and no thread outlives
+//! a call. The same seed, the same strategy, and the same asks and tells in the same order give the same suggestions.
 //! Saving and reloading a session does not change them.
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Trial {
     pub configuration: Configuration,
 }
 
-/// More points than any ask can mean: a guard against a slip of the keyboard.
+/// More points than anybody asks for on purpose: a guard against a slip of the keyboard.
 const LARGEST_BATCH: usize = 100_000;
 
 /// A search in progress.
@@ -35,8 +35,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session over `space`; fails if the strategy's settings do not fit each other or the space, or if it does not
-    /// serve the goal. A [`Direction`] is a goal of one value.
+    /// Begins a search over `space`. Fails if the strategy's settings do not fit each other or the space, or if the
+    /// strategy does not serve the goal. A [`Direction`] is short for a goal with one
+    /// objective.
     pub fn new(
         space: SearchSpace,
         strategy: impl Strategy + 'static,
@@ -69,14 +70,14 @@ impl Session {
         Ok(trials)
     }
 
-    /// What came of a trial that was asked for: a number, a [`Measurement`](crate::outcome::Measurement), or an
-    /// [`Outcome`]. Nothing changes if this fails.
+    /// Tells the outcome of a trial that was asked for: a number, a [`Measurement`](crate::outcome::Measurement), or an
+    /// [`Outcome`]. If this fails, nothing changes.
     pub fn tell(&mut self, trial: u64, outcome: impl Into<Outcome>) -> Result<()> {
         self.ledger.tell(trial, &outcome.into())
     }
 
-    /// Evidence from elsewhere: a configuration that was never asked for, with its outcome; gives the number of its
-    /// trial. Nothing changes if this fails.
+    /// Adds evidence from elsewhere: a configuration that was not asked for, with its outcome. Returns the number of
+    /// its trial. If this fails, nothing changes.
     pub fn observe(
         &mut self,
         configuration: &Configuration,
@@ -101,7 +102,7 @@ impl Session {
         self.ledger.goal()
     }
 
-    /// What the strategy has seen: encoded points, and values of which low is good.
+    /// What the strategy sees: encoded points, and values where low is good.
     pub fn history(&self) -> &History {
         self.ledger.history()
     }
@@ -123,7 +124,7 @@ impl Session {
         self.ledger.pending().iter().map(trial)
     }
 
-    /// What a trial was told, if it was. Reasons of failures are not kept.
+    /// The outcome that was told for a trial, if any. The reasons of failures are not kept.
     pub fn outcome(&self, trial: u64) -> Option<Outcome> {
         self.ledger.outcome(trial)
     }
@@ -133,26 +134,25 @@ impl Session {
         self.ledger.leaders()
     }
 
-    /// The trial of the best value so far, the earliest told of equals.
+    /// The trial with the best value so far; of equal values, the one told first.
     ///
-    /// Where values are noisy, the best of many is the luckiest: keep what [`Self::recommend`] says.
+    /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Option<Best> {
         self.leaders().next()
     }
 
-    /// The trial to keep, with the value that it was told: the best by the strategy's model where that finds noise in the
-    /// values, the one of the best value otherwise.
+    /// The trial to keep, with the value that was told for it. If the strategy has a model that finds noise in the
+    /// values, this is the best trial by the model; otherwise it is the trial with the best value.
     pub fn recommend(&mut self) -> Result<Option<Best>> {
         self.ledger.recommend(&*self.strategy)
     }
 
-    /// What the strategy expects of each configuration; `None` for a strategy without a model, and while there is nothing
-    /// to learn from.
+    /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Forecasts> {
         self.ledger.predict(&*self.strategy, configurations)
     }
 
-    /// The session as JSON text, all but its strategy.
+    /// The session as JSON text, without its strategy.
     pub fn save(&self) -> Result<String> {
         let told = self.ledger.told().iter().enumerate().map(|(place, &id)| Told {
             id,
@@ -173,7 +173,7 @@ impl Session {
         serde_json::to_string(&saved).map_err(|error| corrupt(&error))
     }
 
-    /// The session that [`Self::save`] wrote, with the same strategy as before.
+    /// Loads what [`Self::save`] wrote. Give it the strategy that the session had.
     pub fn load(text: &str, strategy: impl Strategy + 'static) -> Result<Self> {
         let saved: Saved = serde_json::from_str(text).map_err(|error| corrupt(&error))?;
         if saved.version != VERSION {
@@ -222,10 +222,10 @@ const VERSION: u32 = 1;
 struct Saved {
     version: u32,
     space: SearchSpace,
-    /// The goal, if it is one value.
+    /// The goal, if it is only a direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     direction: Option<Direction>,
-    /// The goal, if it is more than that.
+    /// The goal, if it is more than a direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     goal: Option<Goal>,
     seed: Seed,

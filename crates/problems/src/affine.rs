@@ -29,9 +29,9 @@ const SKEW: f64 = 100.0;
 pub struct Affine {
     inner: Box<dyn Problem>,
     word: String,
-    /// m.
+    /// m, the first minimiser of the inner problem.
     from: Vec<f64>,
-    /// t.
+    /// t, where this problem has it.
     to: Vec<f64>,
     /// A and its inverse, by rows; `None` for the identity.
     matrices: Option<(Rows, Rows)>,

@@ -1,7 +1,7 @@
 //! Time, as a store sees it.
 //!
-//! A store has one clock and asks nobody else for the time. Times decide only when a lease is due; who holds a
-//! trial is decided by fencing tokens, so that a clock that jumps makes leases longer or shorter and nothing worse.
+//! A store takes the time from one clock only. The time decides nothing but when a lease expires. Fencing tokens decide
+//! who holds a trial, so that a clock that jumps makes leases longer or shorter, and nothing worse.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl fmt::Display for Timestamp {
 
 /// Tells the time.
 pub trait Clock: Send + Sync + 'static {
-    /// Now.
+    /// The present time.
     fn now(&self) -> Timestamp;
 }
 

@@ -1,4 +1,4 @@
-//! The condition of a store, for whoever has to find out what is wrong.
+//! The condition of a store, for finding out what is wrong.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,14 +7,14 @@ use crate::counts::Counts;
 use crate::error::Result;
 use crate::store::{Filter, Reader, Stage};
 
-/// What a back end says of itself.
+/// What a back end reports about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Condition {
     /// The file or server, without its password.
     pub place: String,
     /// The software and its version.
     pub software: String,
-    /// How it keeps what it acknowledges: the journal and its settings.
+    /// How it makes acknowledged calls durable: the journal and its settings.
     pub durability: String,
     /// The version of the schema.
     pub schema: i64,
@@ -38,7 +38,7 @@ pub struct StudyHealth {
     pub name: String,
     /// Why this program cannot open it, if it cannot.
     pub trouble: Option<String>,
-    /// How many trials are where.
+    /// How many trials are queued, running and finished.
     pub counts: Counts,
     /// The leases of its running trials, in the order of the trials.
     pub leases: Vec<Holding>,
@@ -60,7 +60,7 @@ pub struct Holding {
 }
 
 impl Diagnosis {
-    /// Looks at every study of a store. Nothing is changed: leases that are due are shown as dead.
+    /// Examines every study of a store and changes nothing: leases that have expired are shown as dead.
     pub fn of(store: &dyn Reader) -> Result<Self> {
         let condition = store.condition()?;
         let running = Filter { stage: Some(Stage::Running), ..Filter::default() };

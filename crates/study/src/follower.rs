@@ -1,8 +1,8 @@
 //! A study's evidence, kept up to date from its changes.
 //!
-//! A follower reads each change once, so that following costs what happened since it last looked, however long the
-//! history is. Trials enter the history in the order in which they finished, which is the same for every reader: any
-//! two followers at the same sequence number would propose the same.
+//! A follower reads each change once, so that the cost depends on what happened since it last looked, and not on the
+//! length of the history. Trials enter the history in the order in which they finished, which is the same for every
+//! reader: any two followers at the same sequence number propose the same.
 //!
 //! What it knows is the engine's [`Ledger`], by the numbers of the store.
 
@@ -68,7 +68,7 @@ impl Follower {
         }
     }
 
-    /// Takes in one change. Those up to the present sequence number are known, and have no effect.
+    /// Applies one change. A change that the follower knows already, by its sequence number, has no effect.
     pub fn apply(&mut self, change: &Change) -> Result<()> {
         let trial = &change.trial;
         if change.sequence() <= self.sequence {
@@ -97,11 +97,11 @@ impl Follower {
         Ok(())
     }
 
-    /// `count` new points, in sight of all that is known.
+    /// `count` new points, given all finished and pending trials.
     pub fn propose(&mut self, strategy: &dyn Strategy, count: usize) -> Result<Proposal> {
         let mut exhausted = false;
         let points = match self.ledger.propose(strategy, count) {
-            // A finite space, of which additions took a part: what is left.
+            // Additions took a part of a finite space: propose what is left.
             Err(wimble::Error::Exhausted { tried, total, .. }) if total < u128::MAX => {
                 exhausted = true;
                 match usize::try_from(total.saturating_sub(tried)).unwrap_or(count) {
@@ -118,7 +118,8 @@ impl Follower {
         Ok(Proposal { known, configurations, exhausted, engine })
     }
 
-    /// The finished trial to keep: that of the best value, unless the strategy has a model of the noise and knows better.
+    /// The finished trial to keep: the best by the strategy's model of the noise if it has one, otherwise the one with
+    /// the best value.
     pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
         self.ledger.recommend(strategy).map_err(|source| Error::Recommendation {
             study: self.study.clone(),
@@ -126,8 +127,7 @@ impl Follower {
         })
     }
 
-    /// What the strategy expects of each configuration; `None` for one without a model, and while there is nothing to learn
-    /// from.
+    /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(
         &mut self,
         strategy: &dyn Strategy,
@@ -139,7 +139,7 @@ impl Follower {
         })
     }
 
-    /// The number of the last change taken in.
+    /// The sequence number of the last change that was applied.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
@@ -149,7 +149,7 @@ impl Follower {
         self.ledger.issued()
     }
 
-    /// The finished trials, in the order in which they finished: encoded points, and values of which low is good.
+    /// The finished trials, in the order in which they finished: encoded points, and values where low is good.
     pub fn history(&self) -> &History {
         self.ledger.history()
     }

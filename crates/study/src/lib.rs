@@ -1,8 +1,8 @@
 //! Studies: trials that outlive the process, shared by many workers.
 //!
-//! A [`Study`] asks and tells like a session of the engine, but keeps what it knows in a [`store::Store`]: any
-//! number of threads and processes may work on one study, each may die at any moment, and nothing that was
-//! acknowledged is lost or done twice. The contract is stated in [`store`].
+//! A [`Study`] asks and tells like a session of the engine, but keeps its trials in a [`store::Store`]. Any number of
+//! threads and processes may work on one study. Each may die at any moment: nothing that was acknowledged is lost or
+//! done twice. The module [`store`] states the contract.
 //!
 //! ```
 //! use std::sync::Arc;

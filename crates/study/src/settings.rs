@@ -1,4 +1,4 @@
-//! What a study is: fixed when it is created, and the same for every worker.
+//! The settings of a study: fixed when it is created, and the same for every worker.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use wimble::strategy::Spec;
 
 use crate::error::{Error, Result};
 
-/// The version of the form in which studies are stored. A later one is refused.
+/// The version of the form in which studies are stored. This program refuses later ones.
 pub const FORMAT: u32 = 1;
 
 /// The version of the engine, which shares its number with this crate.
 pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
-/// More points than any batch can mean.
+/// More points than anybody wants in a batch.
 const LARGEST_BATCH: usize = 10_000;
 /// The longest name or key, in bytes.
 const LONGEST_NAME: usize = 200;
@@ -63,7 +63,7 @@ impl Settings {
         }
     }
 
-    /// With another goal; a direction is one of a single value.
+    /// With another goal; a direction is short for one objective.
     #[must_use]
     pub fn goal(mut self, goal: impl Into<Goal>) -> Self {
         self.goal = goal.into();
@@ -187,7 +187,7 @@ pub struct Record {
     pub engines: Vec<EngineSpan>,
 }
 
-/// An engine, and the trial from which on it proposed.
+/// A version of the engine, and the first trial that it proposed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineSpan {
     /// The version of the engine.

@@ -1,11 +1,11 @@
 //! Ask and tell through a store.
 //!
-//! A study may be open any number of times, in any number of threads and processes. Threads that share one share its
-//! model: one proposes at a time, in sight of what the others proposed. Processes propose on their own, and the store
-//! takes the first (see [`store`](crate::store)).
+//! A study may be open any number of times, in any number of threads and processes. Threads that share a study share
+//! its model: one thread proposes at a time, and knows what the others proposed. Each process proposes on its own, and
+//! the store accepts the proposal that comes first (see [`store`](crate::store)).
 //!
-//! Cost of asking: the method's own, and what changed since this process asked last. The first ask of a process
-//! reads the whole history.
+//! An ask costs what the method costs, and what it takes to read the changes since the last ask of this process. The
+//! first ask of a process reads the whole history.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -31,7 +31,7 @@ pub struct Study {
     model: Mutex<Model>,
 }
 
-/// What is needed to propose and to recommend. Those who only tell or look never build the method.
+/// What is needed to propose and to recommend. A process that only tells or looks never builds the method.
 struct Model {
     follower: Follower,
     strategy: Option<Box<dyn Strategy>>,
@@ -49,8 +49,8 @@ impl Model {
 }
 
 impl Study {
-    /// The study of these settings, created if there is none of its name. One that has others is refused, with
-    /// what differs.
+    /// Opens the study with these settings, or creates it if the store has none of its name. Refuses a study that has
+    /// other settings, and says what differs.
     pub fn open_or_create(store: Arc<dyn Store>, settings: Settings) -> Result<Self> {
         settings.check()?;
         // The method is built before anything is kept: what cannot be run is not created.
@@ -72,12 +72,11 @@ impl Study {
         Self { store, settings, model: Mutex::new(Model { follower, strategy }) }
     }
 
-    /// Up to `wanted` trials for a worker to hold: first those that it runs already, then queued ones, then new
-    /// ones.
+    /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
     ///
-    /// Fewer, or none, where the budget is spent and the queue empty. That is final only once no trial is running
-    /// ([`Self::progress`]): one whose worker is lost comes back. Asking again with the same `client_key` gives the
-    /// same claims.
+    /// There are fewer, or none, if the budget is spent and the queue is empty. That is final only once no trial is
+    /// running ([`Self::progress`]): a trial whose worker is lost goes back to the queue. Asking again with the same
+    /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
         let ask = Ask { worker, key: client_key, wanted };
         let name = &self.settings.name;
@@ -109,8 +108,8 @@ impl Study {
         }
     }
 
-    /// Puts a configuration into the queue, before all that was proposed; gives its trial. Doing so again with the
-    /// same key gives the same trial.
+    /// Puts a configuration into the queue, ahead of everything that was proposed. Returns the number of its trial.
+    /// Doing so again with the same key gives the same trial.
     pub fn enqueue(&self, key: &str, configuration: Configuration) -> Result<u64> {
         let ids = self.add(&[Addition::queued(key, configuration)])?;
         ids.first().copied().ok_or_else(|| {
@@ -118,7 +117,7 @@ impl Study {
         })
     }
 
-    /// Adds trials that the method did not propose, all or none; gives their numbers.
+    /// Adds trials that the method did not propose, all or none of them. Returns their numbers.
     pub fn add(&self, additions: &[Addition]) -> Result<Vec<u64>> {
         for addition in additions {
             self.settings.space.encode(&addition.configuration)?;
@@ -132,7 +131,7 @@ impl Study {
         self.store.heartbeat(&self.settings.name, token)
     }
 
-    /// Renews the leases of many tokens at once; gives those that were refused, and why.
+    /// Renews the leases of many tokens at once. Returns those that were refused, and why.
     pub fn heartbeats(&self, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.store.heartbeats(&self.settings.name, tokens)
     }
@@ -160,26 +159,26 @@ impl Study {
         self.store.release(&self.settings.name, token)
     }
 
-    /// Ends the leases that have expired; says how many. Asking and telling do so too.
+    /// Ends the leases that have expired, and returns how many. Asking and telling do so too.
     pub fn expire_leases(&self) -> Result<usize> {
         self.store.expire_leases(&self.settings.name)
     }
 
-    /// Allows another number of trials from now on. Those that exist stay.
+    /// Changes how many trials the study may have. Trials that exist stay.
     pub fn set_budget(&self, budget: u64) -> Result<()> {
         self.settings.clone().budget(budget).check()?;
         self.store.set_budget(&self.settings.name, budget)
     }
 
-    /// The trial of the best value so far, the earliest told of equals.
+    /// The trial with the best value so far; of equal values, the one told first.
     ///
-    /// Where values are noisy, the best of many is the luckiest: keep what [`Self::recommend`] says.
+    /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Result<Option<Best>> {
         Ok(self.best_trials(1)?.pop().and_then(Trial::into_best))
     }
 
-    /// The trial to keep, with the value that it was told: the best by the method's model where that finds noise in the
-    /// values, the one of the best value otherwise.
+    /// The trial to keep, with the value that was told for it. If the method has a model that finds noise in the
+    /// values, this is the best trial by the model; otherwise it is the trial with the best value.
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn recommend(&self) -> Result<Option<Best>> {
@@ -193,8 +192,7 @@ impl Study {
         Ok(trial.and_then(Trial::into_best))
     }
 
-    /// What the method expects of each configuration; `None` for a method without a model, and while there is nothing to
-    /// learn from.
+    /// What the method predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn predict(&self, configurations: &[Configuration]) -> Result<Forecasts> {
@@ -214,7 +212,7 @@ impl Study {
         self.store.counts(&self.settings.name)
     }
 
-    /// How many trials wait, run and are finished.
+    /// How far the study is: how many trials wait, run and are finished.
     pub fn progress(&self) -> Result<Progress> {
         let counts = self.counts()?;
         let (queued, running, finished) = (counts.queued, counts.running, counts.finished());
@@ -236,12 +234,12 @@ impl Study {
         &self.settings
     }
 
-    /// Where it is kept.
+    /// The store that keeps it.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// Refuses a measurement that is not one of the goal.
+    /// Refuses a measurement that does not fit the goal.
     fn check_outcome(&self, trial: u64, outcome: Option<&Outcome>) -> Result<()> {
         match outcome.and_then(Outcome::measurement) {
             Some(measurement) => match self.settings.goal.check(trial, measurement) {

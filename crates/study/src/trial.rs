@@ -65,7 +65,7 @@ pub struct Claim {
     pub trial: u64,
     /// What to try.
     pub configuration: Configuration,
-    /// What to show when telling.
+    /// The token to show when telling the outcome.
     pub token: Token,
     /// 1 at first, and one more for each lease of the trial that ran out.
     pub attempt: u32,
@@ -79,7 +79,7 @@ pub enum State {
     Queued(Option<Ended>),
     /// A worker evaluates it.
     Running(Lease),
-    /// It has an outcome, for good.
+    /// It has an outcome, which never changes.
     Finished(Finish),
 }
 
@@ -155,7 +155,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// What came of it, if it is finished.
+    /// Its outcome, if it is finished.
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.state {
             State::Finished(finish) => Some(&finish.outcome),
@@ -190,7 +190,7 @@ impl Trial {
         }
     }
 
-    /// Who runs it or ran it last, if anybody.
+    /// The worker that runs it or ran it last, if any.
     pub fn worker(&self) -> Option<&str> {
         self.latest_lease().map(|lease| lease.worker.as_str())
     }
@@ -203,7 +203,7 @@ impl Trial {
         }
     }
 
-    /// The hold on it, if it is running.
+    /// Its lease, if it is running.
     pub fn lease(&self) -> Option<&Lease> {
         match &self.state {
             State::Running(lease) => Some(lease),

@@ -1,8 +1,8 @@
 //! `wimble best`: the best configurations, and the one to keep.
 //!
-//! Trials are listed by their values. Where values are noisy the best of many may be luck, and the method may recommend
-//! another trial: a line below says which. To find it the method reads the whole history. In a study of more than
-//! [`SMALL`] trials it does so only with `--recommended`.
+//! Trials are listed by their values. Where values are noisy, the best of many may be luck, and the method may
+//! recommend another trial; a line below the table says which. To find it the method reads the whole history. In a
+//! study of more than [`SMALL`] trials it does so only with `--recommended`.
 
 use std::io::Write as _;
 
@@ -14,7 +14,7 @@ use wimble_study::{Best, Study, Trial};
 use crate::storage::{Which, quoted};
 use crate::{best_trial, table};
 
-/// The largest study in which the recommended trial is looked for without `--recommended`: a fraction of a second.
+/// The most trials for which `best` finds the recommended one without `--recommended`: it takes a fraction of a second.
 const SMALL: u64 = 10_000;
 
 /// Arguments of `wimble best`.

@@ -184,7 +184,7 @@ fn guarantee(method: &Spec) -> &'static str {
     }
 }
 
-/// What may surprise a user who runs the file.
+/// Notes on what may surprise a user who runs the file.
 fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
     let Some(evaluation) = &file.evaluation else { return Vec::new() };
     let mut notes = Vec::new();

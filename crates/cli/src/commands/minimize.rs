@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Asks for `count` points, evaluates and tells them; how long the asking took, in seconds.
+/// Asks for `count` points, evaluates and tells them. Returns how long the asking took, in seconds.
 fn evaluate(session: &mut Session, problem: &dyn Problem, count: usize, seed: u64) -> Result<f64> {
     let before = Instant::now();
     let trials = session.ask(count)?;

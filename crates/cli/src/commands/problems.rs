@@ -1,4 +1,4 @@
-//! `wimble problems`: what can be minimised without writing a line.
+//! `wimble problems`: the built-in test problems.
 
 use std::io::Write as _;
 

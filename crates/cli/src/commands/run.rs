@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     report(arguments, &study, &summary?, began.elapsed(), kept.folder())
 }
 
-/// Waits for the slots to kill their commands, and no longer: whatever else is being computed is left.
+/// Waits until the slots have killed their commands, and for nothing else.
 fn leave_at_once(over: &AtomicBool) {
     let since = Instant::now();
     while !over.load(Ordering::SeqCst) {
@@ -136,7 +136,7 @@ fn leave_at_once(over: &AtomicBool) {
     }
 }
 
-/// The storage, the same from whatever folder it is named.
+/// The address of the storage, the same from whatever folder it is given.
 fn place(arguments: &Arguments) -> Result<String> {
     let address = arguments.storage.address()?.to_string();
     Ok(std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string()))
@@ -237,8 +237,8 @@ fn report(
     }
 }
 
-/// The trial to keep, where finding out costs little: a run that worked has most of the history at hand. Whoever stops a run
-/// wants it to end.
+/// The trial to keep, if finding it costs little, because a run that proposed has most of the history in memory. A run
+/// that was stopped does not look for it: its user wants it to end.
 fn recommended(study: &Study, summary: &Summary) -> Option<Best> {
     if summary.told == 0 || !matches!(summary.end, End::BudgetSpent | End::TimeOver) {
         return None;

@@ -17,7 +17,7 @@ use crate::storage::{self, Which};
 
 /// How many neighbours are shown.
 const NEIGHBOURS: usize = 3;
-/// Among how many trials they are looked for, at most.
+/// The most trials among which neighbours are searched.
 const SEARCHED: usize = 10_000;
 /// How many lines of the log are shown.
 const LINES: usize = 20;
@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The trial in words, with the version that proposed it where that is told.
+/// The trial in words, with the version of wimble that proposed it if that is given.
 fn describe(trial: &Trial, engine: Option<&str>) -> String {
     let row = Row::new(trial);
     let mut text = format!("Trial {}: {}", trial.id, row.state);
@@ -153,7 +153,7 @@ fn describe(trial: &Trial, engine: Option<&str>) -> String {
     text
 }
 
-/// What the method expects, in words.
+/// What the method predicts, in words.
 fn expected(forecast: Option<Forecast>, method: &str) -> String {
     let Some(Forecast { mean, deviation, good, success }) = forecast else {
         return format!("Model: {method} has none, or nothing to learn from yet");
@@ -175,7 +175,7 @@ fn expected(forecast: Option<Forecast>, method: &str) -> String {
     format!("Model: {}", lines.join("; "))
 }
 
-/// The finished trials among which neighbours are looked for.
+/// The finished trials among which neighbours are searched.
 struct Evidence {
     trials: Vec<Trial>,
     only_the_best: bool,
@@ -217,7 +217,7 @@ impl Evidence {
     }
 }
 
-/// What a failed trial said last.
+/// The end of what a failed trial printed.
 fn output(trial: &Trial) -> Option<&str> {
     match trial.outcome() {
         Some(Outcome::Failed(failure)) if !failure.output.is_empty() => Some(&failure.output),

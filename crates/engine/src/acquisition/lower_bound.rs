@@ -10,7 +10,7 @@ use crate::points::Points;
 #[derive(Debug, Clone)]
 pub(crate) struct LowerBound {
     pub(crate) surrogate: Surrogate,
-    /// β.
+    /// β: how many deviations the bound lies below the mean.
     pub(crate) width: f64,
 }
 

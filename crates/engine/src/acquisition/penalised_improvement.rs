@@ -21,7 +21,7 @@ use crate::seed::{Rng, uniform};
 pub(crate) struct PenalisedImprovement {
     surrogate: Surrogate,
     improvement: LogExpectedImprovement,
-    /// L.
+    /// L, the largest slope of the posterior mean.
     steepness: f64,
     centres: Points,
     /// What is expected of each centre.

@@ -302,7 +302,7 @@ impl Swarm {
         hessian
     }
 
-    /// Nᵢ.
+    /// Nᵢ ≈ -∇² log p̂_t(xⁱ), the curvature of the target at a particle.
     fn curvature(&self, i: usize, memory: usize) -> Vec<f64> {
         let (x, g) = (self.particles.row(i), self.gradients.row(i));
         let mut others: Vec<(f64, usize)> = (0..self.particles.len())

@@ -289,9 +289,9 @@ fn gather(logits: &[f64], len: usize, p: usize, of_point: &mut [f64]) {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reading {
     MeanProbability,
-    /// β.
+    /// β: the bound is the mean and so many deviations.
     Width(f64),
-    /// 1 - δ.
+    /// 1 - δ: the bound is this quantile.
     Quantile(f64),
 }
 

@@ -129,17 +129,17 @@ impl Evolution {
         4 + (3.0 * (dim as f64).ln()) as usize
     }
 
-    /// λ.
+    /// λ, the number of points in a generation.
     pub fn population(&self) -> usize {
         self.constants.weights.len()
     }
 
-    /// m.
+    /// m, the mean of the distribution.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// σ.
+    /// σ, the step size: the overall scale of the distribution.
     #[cfg(test)]
     pub fn step_size(&self) -> f64 {
         self.step_size

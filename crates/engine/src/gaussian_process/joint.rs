@@ -69,12 +69,12 @@ impl<'p> Joint<'p> {
         Ok(Self { posterior, weights, points, mean, lower, solved: rows })
     }
 
-    /// m.
+    /// m, the mean at each point.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// L.
+    /// L, the lower Cholesky factor of the covariance.
     pub fn lower(&self) -> &Square {
         &self.lower
     }

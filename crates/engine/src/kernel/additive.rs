@@ -11,7 +11,7 @@
 //!
 //! Points are in units of the length scales. Cost: O(d).
 
-/// ψ.
+/// ψ, the value of the kernel at two points.
 #[inline]
 pub(super) fn value(a: &[f64], b: &[f64]) -> f64 {
     let dim = a.len() as f64;

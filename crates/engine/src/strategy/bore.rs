@@ -41,17 +41,17 @@ use crate::space::SearchSpace;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Bore<L, R> {
-    /// Where good ends.
+    /// The threshold τ: values up to it are good.
     pub threshold: Threshold,
     /// How much each label counts.
     pub weights: Weights,
-    /// What is fitted to the labels.
+    /// The settings of the classifier that is fitted to the labels.
     pub learner: L,
     /// How points are chosen.
     pub rule: R,
     /// The scale on which the rule sees the class probability.
     pub target: Target,
-    /// How many trials are drawn at random before the classifier is asked; 10 in the paper.
+    /// How many trials are drawn at random before the classifier is used; 10 in the paper.
     pub initial: usize,
 }
 
@@ -88,9 +88,9 @@ impl Bore<Perceptron, Ascent> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BorePlusPlus<L, R> {
-    /// All that it shares with BORE.
+    /// The settings that it shares with BORE.
     pub bore: Bore<L, R>,
-    /// How far above the estimate the bound lies.
+    /// How far above the estimate the bound lies. A wider one explores more.
     pub confidence: Confidence,
 }
 

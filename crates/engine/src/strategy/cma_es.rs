@@ -53,8 +53,8 @@ pub struct CmaEs {
     pub population: Option<usize>,
     /// σ, the deviation at the start as a share of each coordinate's range; a sixth, as in Optuna.
     pub step_size: f64,
-    /// Whether the first `initial` trials of history are learnt from, as generations injected from outside.
-    /// No, unless said here, as in Optuna: the first mean is the centre of the cube.
+    /// Whether CMA-ES learns from the first `initial` trials of history, as generations injected from outside. Default:
+    /// no, as in Optuna: the first mean is the centre of the cube.
     pub inject_initial: bool,
 }
 

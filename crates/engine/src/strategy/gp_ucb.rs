@@ -1,7 +1,7 @@
 //! GP-UCB: optimism under Gaussian-process regression (Srinivas, Krause, Kakade and Seeger 2010), a baseline of all
 //! the paper's sequential experiments.
 //!
-//! Values are minimised, so that the optimist goes to the least lower bound:
+//! Values are minimised, so that the next point has the lowest lower confidence bound:
 //!
 //! ```text
 //! x_t ∈ argmin μ_{t-1}(x) - β_t σ_{t-1}(x)
@@ -39,7 +39,7 @@ use crate::theory::confidence_width;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimism {
-    /// β itself.
+    /// β itself, 0 or more.
     Width(f64),
     /// β from assumptions, for hyper-parameters that are fixed.
     #[serde(rename_all = "kebab-case")]
@@ -61,7 +61,7 @@ impl Default for Optimism {
 }
 
 impl Optimism {
-    /// β given what the surrogate was told.
+    /// β for the values that the surrogate was fitted to.
     fn width(self, surrogate: &Surrogate) -> Result<f64> {
         match self {
             Self::Width(width) => Ok(width),
@@ -111,11 +111,11 @@ impl Optimism {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GpUcb {
-    /// What is fitted to the values.
+    /// The Gaussian-process regression that is fitted to the values.
     pub regression: Regression,
     /// How far below the mean the bound lies, in deviations: β. A larger one explores more.
     pub optimism: Optimism,
-    /// How the least lower bound is sought.
+    /// How the lowest lower bound is searched for.
     pub ascent: Ascent,
     /// How many trials are drawn at random first; 10 in the paper.
     pub initial: usize,

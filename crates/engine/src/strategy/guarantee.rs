@@ -1,4 +1,4 @@
-//! What the theory says about a strategy as it is set: which conditions of the theorems its settings meet.
+//! What the theory says about a strategy: which conditions of the theorems its settings meet.
 //!
 //! ```
 //! use wimble::prelude::*;

@@ -31,9 +31,9 @@ use crate::space::SearchSpace;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LpEi {
-    /// What is fitted to the values.
+    /// The Gaussian-process regression that is fitted to the values.
     pub regression: Regression,
-    /// How the maximum of penalised improvement is sought.
+    /// How the maximum of penalised improvement is searched for.
     pub ascent: Ascent,
     /// How many trials are drawn at random first; 10 in the paper.
     pub initial: usize,

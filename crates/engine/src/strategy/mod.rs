@@ -50,7 +50,7 @@ use crate::space::SearchSpace;
 pub struct Evidence<'a> {
     /// Where to search.
     pub space: &'a SearchSpace,
-    /// What was tried, and what came of it, under the goal of the search.
+    /// What was tried, and with which outcome, under the goal of the search.
     pub history: &'a History,
     /// What was asked for and not yet told.
     pub pending: &'a Points,
@@ -64,7 +64,7 @@ impl<'a> Evidence<'a> {
         self.history.len() + self.pending.len()
     }
 
-    /// What is to be made small: the objective of a single goal.
+    /// The column to minimise: the first objective.
     pub fn column(&self) -> &'a Column {
         self.history.objective()
     }
@@ -75,18 +75,18 @@ pub trait Strategy: Send + Sync {
     /// Its name, as in `bore++`.
     fn name(&self) -> &'static str;
 
-    /// Whether it can work towards a goal. Most can where there is one objective and nothing else.
+    /// Whether the strategy can work towards a goal. Default: if the goal is one objective and nothing else.
     fn serves(&self, goal: &Goal) -> bool {
         goal.is_single()
     }
 
-    /// Refuses settings that do not fit each other or the space, and a goal that it does not serve; the latter alone, unless
-    /// a strategy has more to check.
+    /// Refuses settings that do not fit each other or the space, and a goal that the strategy does not serve. Default:
+    /// checks the goal only.
     fn check(&self, _space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)
     }
 
-    /// Refuses a goal that it does not serve, and names the methods that do.
+    /// Refuses a goal that the strategy does not serve, and names the methods that do.
     fn check_served(&self, goal: &Goal) -> Result<()> {
         if self.serves(goal) {
             return Ok(());
@@ -102,18 +102,17 @@ pub trait Strategy: Send + Sync {
     /// `batch_size` legal points, distinct from each other, from history and from the pending points (unless
     /// the space allows repeats).
     ///
-    /// `memory` belongs to this strategy, seed and history, and saves work only: an empty one gives the same
-    /// points.
+    /// `memory` belongs to this strategy, seed and history. It only saves work: an empty one gives the same points.
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points>;
 
-    /// The place in history of the trial to keep: that of the lowest value, unless the strategy has a model of the noise
-    /// and knows better. Pure, like proposing.
+    /// The place in history of the trial to keep. Default: the trial with the lowest value; a strategy that models the
+    /// noise may choose another. Pure, like proposing.
     fn recommend(&self, evidence: Evidence<'_>, _: &mut Memory) -> Result<Option<usize>> {
         Ok(evidence.column().best())
     }
 
-    /// What it expects at each of `points`, on the scale on which low is good; `None` for a strategy without a model, and
-    /// while there is nothing to learn from. Pure, like proposing.
+    /// What the strategy predicts for each of the points `at`, on the scale where low is good; `None` if it has no
+    /// model, or nothing to learn from yet. Pure, like proposing.
     fn predict(
         &self,
         _evidence: Evidence,

@@ -1,5 +1,5 @@
-//! What every strategy does first, written once: see that there is room, take the random stream of this ask, and draw
-//! the initial trials; and what it does last: move its points to legal places that are free.
+//! What every strategy does first and last, written once. First it checks that there is room, takes the random stream
+//! of this ask, and draws the initial trials. Last it moves its points to legal places that are free.
 //!
 //! ```text
 //! room? ──▶ initial trials at random ──▶ choose, in sight of pending and initial points ──▶ settle
@@ -18,7 +18,7 @@ pub enum Initial {
     All,
     /// The first so many of a search.
     First(usize),
-    /// The first so many, and those that are asked for while no trial has a value.
+    /// The first so many of a search, and all others while no trial has a value.
     FirstAndUnvalued(usize),
     /// The same, but the very first trial is the centre of the cube.
     CentreFirst(usize),
@@ -70,8 +70,8 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// A batch: initial trials at random, then what `choose` places, moved to free and legal points. `stream` names the
-/// random stream, which differs from one ask to the next.
+/// A batch: initial trials at random, then the points that `choose` returns, moved to free and legal places. `stream`
+/// names the random stream, which differs from one ask to the next.
 pub fn place(
     evidence: Evidence<'_>,
     batch_size: usize,

@@ -1,8 +1,8 @@
 //! What the Gaussian-process strategies have in common: random points first, then a surrogate fitted to all
 //! values told, and places to start from.
 //!
-//! Trials that failed or were infeasible have no value: regression leaves them out, and the domain sees to it that
-//! they are never suggested again.
+//! Trials that failed or were infeasible have no value: regression leaves them out, and the domain makes sure that they
+//! are never suggested again.
 
 use super::opening::{Initial, place};
 use super::{Evidence, Memory};
@@ -26,7 +26,7 @@ const NEAR_DRAWS: usize = 4;
 /// How many of the best trials points are drawn near.
 const LEADERS: usize = 3;
 
-/// Regression, and how many trials are drawn at random before it is asked.
+/// Regression, and how many trials are drawn at random before it is used.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement<'s> {
     regression: &'s Regression,
@@ -61,7 +61,7 @@ impl<'s> Placement<'s> {
         })
     }
 
-    /// What the surrogate expects of each point; `None` while no value is told.
+    /// What the surrogate predicts for each point; `None` while no value is told.
     pub fn predict(
         self,
         evidence: Evidence<'_>,

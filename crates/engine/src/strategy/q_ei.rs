@@ -28,15 +28,15 @@ use crate::space::SearchSpace;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QEi {
-    /// What is fitted to the values.
+    /// The Gaussian-process regression that is fitted to the values.
     pub regression: Regression,
-    /// Samples of the joint posterior.
+    /// How many samples of the joint posterior estimate the improvement. More make the estimate smoother and slower.
     pub samples: usize,
-    /// Batches drawn.
+    /// How many batches are drawn to begin with. More search more widely and take longer.
     pub batches: usize,
-    /// How many of the best are improved by L-BFGS.
+    /// How many of the best of them are improved by L-BFGS.
     pub restarts: usize,
-    /// Evaluations of value and gradient an L-BFGS run may use.
+    /// How many evaluations of value and gradient each L-BFGS run may use.
     pub evaluations: usize,
     /// How many trials are drawn at random first; 10 in the paper.
     pub initial: usize,

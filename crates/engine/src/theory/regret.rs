@@ -291,7 +291,7 @@ impl RegretBounds {
         })
     }
 
-    /// L_ε.
+    /// L_ε, the Lipschitz constant of Φ_ε⁻¹; an error if it was not given.
     pub(super) fn noise_lipschitz(&self) -> Result<f64> {
         given(
             self.assumptions.noise_lipschitz,

@@ -112,7 +112,7 @@ pub struct Table {
     means: Vec<f64>,
     /// The means from the least to the greatest.
     sorted: Vec<f64>,
-    /// y*.
+    /// y*, the optimum that regret is measured from.
     optimum: f64,
 }
 

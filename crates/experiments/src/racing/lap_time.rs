@@ -82,7 +82,7 @@ fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
 /// The convex problem; unknowns are B_1 … B_{n-1}.
 struct Problem {
     segments: Vec<Segment>,
-    /// h.
+    /// h, the step of θ from one point to the next.
     step: f64,
     thrust: f64,
 }

@@ -1,9 +1,9 @@
 //! A table with a header: the fields of a row, a column `param.NAME` for each parameter, and a column `attribute.NAME` for each
 //! attribute that a row has.
 //!
-//! A cell has no type: what a parameter's text means is for its dimension to say, so that the text `1` of a categorical
-//! dimension stays a text. An empty cell of a parameter means that it is inactive. An
-//! attribute is written as JSON, but for texts that could not be taken for JSON; an empty cell means that there is none.
+//! A cell has no type: the dimension of a parameter decides what its text means, so that `1` stays a text in a
+//! categorical dimension. An empty cell of a parameter means that it is inactive. An attribute is written as JSON,
+//! except texts that nobody could mistake for JSON. An empty cell means that there is none.
 
 use std::collections::BTreeSet;
 use std::io::Write;

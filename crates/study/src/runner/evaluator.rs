@@ -8,8 +8,8 @@
 //! | exits 130 or dies of SIGINT, or is stopped with the runner | is interrupted: back to the queue |
 //! | cannot be started | back to the queue, and the runner stops: the next trial would fare no better |
 //!
-//! Retries happen at once, in the hands of the same worker. They are not counted in the storage: a trial whose worker is
-//! lost in between begins anew, so that a command is run (retries + 1) · (lost-retries + 1) times at most.
+//! The same worker retries at once. They are not counted in the storage: a trial whose worker is lost in between begins
+//! anew, so that a command is run (retries + 1) · (lost-retries + 1) times at most.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
@@ -45,12 +45,12 @@ pub struct Evaluator {
     pub home: PathBuf,
 }
 
-/// Why an evaluation found nothing. Its trial goes back to the queue.
+/// Why an evaluation has no outcome. Its trial goes back to the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfinished {
     /// The command was interrupted.
     Interrupted,
-    /// The command cannot be run, and why: no other trial would fare better.
+    /// The command cannot be run, and why. Other trials would fail in the same way.
     CannotRun(String),
 }
 

@@ -1,4 +1,4 @@
-//! What a command found: the last result in its output.
+//! The result of a command: the last one in its output.
 //!
 //! A result is a line that is only a number, or a JSON object, on one line or several:
 //!
@@ -11,12 +11,12 @@
 //! {"infeasible": true}
 //! ```
 //!
-//! `deviation` is the standard deviation of the noise in the value. An entry of `objectives` or `constraints` is a number,
-//! or an object with `value` and `deviation`; what is unknown, missing or not finite there makes the trial fail, with a
-//! sentence that names it.
+//! `deviation` is the standard deviation of the noise in the value. An entry of `objectives` or `constraints` is a
+//! number, or an object with `value` and `deviation`; an entry that is unknown, missing or not finite makes the trial
+//! fail, with a sentence that names it.
 //!
-//! The other fields of the object are kept with the trial as its attributes. If they are too large ([`LARGEST`]), a note
-//! takes their place: the value is worth keeping.
+//! The other fields of the object are kept with the trial as its attributes. If they are larger than [`LARGEST`], a
+//! note takes their place and the value is kept.
 //!
 //! The last result counts. Other lines, and objects without these fields, are ignored. A result that cannot be read, or
 //! that is not finite, makes the trial fail: an earlier line must not take its place.
@@ -50,7 +50,7 @@ impl From<Outcome> for Finding {
 /// Why there is no result, in words.
 pub type Missing = String;
 
-/// The fields of a result; an object with one of the first four is one.
+/// The fields of a result. An object with one of the first four is a result.
 const FIELDS: [&str; 5] = ["value", "infeasible", "objectives", "constraints", "deviation"];
 
 /// Reads the output of a command, or what it wrote to its result file, as a result under a goal.
@@ -168,7 +168,7 @@ fn single(measured: Measured, goal: &Goal) -> Result<Outcome, Missing> {
         return Err(several(goal));
     }
     measured.check().map_err(|reason| format!("the value {reason}"))?;
-    // One zero is enough.
+    // -0 becomes 0.
     Ok(Measured { value: measured.value + 0.0, ..measured }.into())
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! asking thread ── jobs ──▶ slot 0 … slot W−1: evaluate ──▶ tell, or release
 //!       ▲                        │
-//!       └──── a slot is free ────┘          heart: one call renews all leases
+//!       └──── a slot is free ────┘          heartbeats: one call renews all leases
 //! ```
 //!
 //! # Contract
@@ -12,14 +12,13 @@
 //! - A result is told once, and never lost. Asks and tells have keys; while the storage is unreachable the runner repeats
 //!   them under the same key, for as long as its patience lasts. Meanwhile results are kept in files ([`KeptResults`]): if
 //!   this run cannot tell them, the next one does.
-//! - A trial whose lease is lost is somebody else's: its command is ended and its result dropped.
+//! - A trial whose lease is lost belongs to another worker: the runner ends its command and drops its result.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
 //!   are lost. After its time budget it begins no more trials, and ends with those that it runs.
 //! - [`Stop`] ends it early: once, commands are asked to end and their trials return to the queue; twice, commands are
 //!   killed and nothing more is written.
 //!
-//! If nothing but failures came of the first trials, it gives up: the command is more likely wrong than the
-//! configurations.
+//! If the first trials all fail, it gives up: the command is more likely wrong than the configurations.
 
 mod absence;
 mod evaluator;
@@ -51,7 +50,7 @@ use absence::Absence;
 use process::Urgency;
 use slots::{Held, Report, Shared, Slot};
 
-/// With so many failures and no value ever, the runner gives up.
+/// After this many failures without a single value, the runner gives up.
 pub const FIRST_FAILURES: u64 = 5;
 /// A trial that is interrupted more often than this is not run again.
 const MOST_INTERRUPTIONS: u32 = 3;
@@ -62,7 +61,7 @@ const SHORT_LOOK: Duration = Duration::from_millis(50);
 /// Default time to wait for an unreachable storage.
 pub const PATIENCE: Duration = Duration::from_secs(60 * 60);
 
-/// A request to end, shared between threads. It only grows more urgent.
+/// A request to end, shared between threads. It can become more urgent, never less.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<AtomicU8>);
 
@@ -219,7 +218,7 @@ impl Runner {
             drop(report_sender);
             scope.spawn(move || slots::beat(shared, &resting));
             let summary = Asking { shared, jobs: job_sender }.run(&report_receiver);
-            // Ends the heart, once no slot needs it.
+            // Ends the heartbeats, once no slot needs them.
             drop(rest);
             summary
         })

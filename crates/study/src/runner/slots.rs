@@ -1,4 +1,5 @@
-//! What runs beside the asking thread: the slots, each with one command at a time, and the heart.
+//! The threads beside the asking one: the slots, which run one command at a time each, and the one that sends
+//! heartbeats.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,22 +25,22 @@ const SHORTEST_BEAT: Duration = Duration::from_millis(20);
 /// The longest interval between heartbeats.
 const LONGEST_BEAT: Duration = Duration::from_secs(15);
 
-/// What is known of a trial in hand.
+/// What a run knows of a trial that it holds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    /// Why it is no longer ours, once that is known.
+    /// Why the trial no longer belongs to this run, once that is known.
     lost: Arc<Mutex<Option<String>>>,
     is_lost: Arc<AtomicBool>,
 }
 
-/// What a slot says when it is free again.
+/// What a slot reports when it is free again.
 #[derive(Debug)]
 pub(super) enum Report {
     Told(Outcome),
     Released(u64),
     /// The result waits in a file for the next run.
     Kept,
-    /// The trial is somebody else's, or could not be given back.
+    /// The trial belongs to another worker by now, or could not be given back.
     Gone,
     CannotRun(String),
 }
@@ -188,7 +189,7 @@ pub(super) fn beat(shared: &Shared<'_>, rest: &Receiver<()>) {
         }
         let tokens: Vec<Token> = trials.keys().copied().collect();
         let answer = study.heartbeats(&tokens);
-        // The next beat may find the storage again; until then a lease lasts as long as it lasts.
+        // The next heartbeat may reach the storage again. Until then leases are not renewed.
         absence.hear(answer.as_ref().err());
         for Refused { token, error } in answer.unwrap_or_default() {
             let Some(held) = trials.get(&token) else { continue };

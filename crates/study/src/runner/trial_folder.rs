@@ -1,6 +1,7 @@
 //! The folder of a trial: its parameters, the place of its result, and its logs.
 //!
-//! A trial always has one. If the study file names none it is temporary, and gone when the trial is over.
+//! Every trial has one. If the study file names no place for it, the folder is temporary and removed when the trial
+//! ends.
 //!
 //! ```text
 //! <folders>/<study>/000012/

@@ -1,4 +1,4 @@
-//! The key of a worker: the same after a restart, and never that of two processes at a time.
+//! The key of a worker: the same after a restart, and never used by two processes at the same time.
 //!
 //! A process takes the first free number of its machine for the study, by locking a file that the system unlocks when the
 //! process ends, however it ends. Started again, it gets the number that it had, and with it the trials that it ran.

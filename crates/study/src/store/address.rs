@@ -1,4 +1,4 @@
-//! Where a store is, as users write it.
+//! The address of a store, as users write it.
 //!
 //! ```text
 //! studies.db, sqlite:studies.db          a file of SQLite, made if there is none
@@ -6,7 +6,7 @@
 //! memory:                                nothing outlives the process
 //! ```
 //!
-//! An address may hold a password. What is shown of it never does.
+//! An address may contain a password. It is never shown.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub fn open(address: &str) -> Result<Arc<dyn Store>> {
 }
 
 impl Address {
-    /// Opens the store, and makes a file or a schema that is not there.
+    /// Opens the store, and creates the file or schema if it does not exist.
     pub fn open(&self) -> Result<Arc<dyn Store>> {
         Ok(match self {
             Self::Memory => Arc::new(Memory::new(SystemClock)),
@@ -47,7 +47,7 @@ impl Address {
         })
     }
 
-    /// The same for a caller that waits by itself for a server that goes away: its calls fail soon.
+    /// The same for a caller that does its own waiting: calls to a server that is unreachable fail soon.
     pub fn open_impatient(&self) -> Result<Arc<dyn Store>> {
         match self {
             Self::Postgres(url) => Ok(Arc::new(Postgres::at(url)?.patience(Duration::ZERO))),

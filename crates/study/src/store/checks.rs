@@ -1,4 +1,4 @@
-//! What no call may say, whichever back end it reaches, and how an outcome is made fit to be kept.
+//! Checks of arguments that are the same for every back end, and the form in which outcomes are stored.
 
 use super::{Ask, Tell};
 use wimble::outcome::{Failure, Measured, Measurement, Outcome};
@@ -7,7 +7,7 @@ use crate::addition::Addition;
 use crate::error::{Error, Result};
 use crate::settings::check_name;
 
-/// More trials than any ask can mean.
+/// More trials than anybody asks for on purpose.
 const LARGEST_ASK: usize = 10_000;
 /// What is kept of a reason and of output, in bytes.
 const LONGEST_REASON: usize = 2 << 10;
@@ -42,7 +42,8 @@ pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()>
     Ok(())
 }
 
-/// An outcome as every back end can hold it: finite, one zero, no zero bytes, no endless text.
+/// An outcome in the form that every back end can hold: finite values, no negative zero, no zero bytes, texts of
+/// limited length.
 pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Outcome> {
     Ok(match outcome {
         Outcome::Measured(Measurement { objectives, constraints, fidelity }) => {

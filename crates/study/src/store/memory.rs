@@ -180,7 +180,7 @@ fn matches(trial: &Trial, filter: &Filter) -> bool {
         && (filter.worker.is_none() || filter.worker.as_deref() == trial.worker())
 }
 
-/// One study, with what finds its trials.
+/// One study, with indices to find its trials by.
 struct Table {
     record: Record,
     head: Head,

@@ -38,17 +38,17 @@
 //! end. A call whose back end failed may be repeated with the same keys, whether or not it was done. Finished trials never
 //! change.
 //!
-//! **Sequence.** Every change of a trial's state takes the study's next sequence number, in the order in which
-//! changes become visible. [`Reader::changes_since`] gives each trial that changed after a number once, as it is now,
-//! in order; who applies all of them in turn misses nothing. The order of the history is the order in which
-//! trials finished, so that every reader arrives at the same one. Heartbeats are no changes.
+//! **Sequence.** Every change of a trial's state takes the study's next sequence number, in the order in which changes
+//! become visible. [`Reader::changes_since`] gives each trial that changed after a number once, as it is now, in order;
+//! a reader that applies all of them in turn misses nothing. The order of the history is the order in which trials
+//! finished, so that every reader arrives at the same one. Heartbeats are no changes.
 //!
 //! **Proposing** is optimistic. A model may run for seconds, and no transaction is open meanwhile: a store that runs
 //! out of queued trials answers [`Reply::Propose`]; the asker reads the changes, proposes, and asks again with a
-//! [`Proposal`] that says how many trials it knew of. If there are more by now, the proposal is dropped and the
-//! answer is `Propose` again. Hence every proposal was made in sight of all pending points, and all points are
-//! distinct. Whoever is refused lost to somebody who was served, and proposes again: there is no deadlock, and no
-//! process that dies while it proposes holds up another. Points beyond those wanted wait in the queue, so that with a
+//! [`Proposal`] that says how many trials it knew of. If there are more by now, the proposal is dropped and the answer
+//! is `Propose` again. Hence whoever proposed knew all pending points, and all points are distinct. A proposal is
+//! dropped only because trials were added meanwhile, so that somebody always gets on and there is no deadlock. A
+//! process that dies while it proposes holds up nobody. Points beyond those wanted wait in the queue, so that with a
 //! batch size of M one asker in M proposes.
 
 pub mod address;
@@ -76,7 +76,7 @@ use crate::trial::{Change, Claim, State, Token, Trial};
 /// How long after the end of its last trial the answer to an ask is kept, at least.
 pub const ANSWERS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A worker's wish for trials.
+/// A worker's request for trials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask<'a> {
     /// The worker's own key.
@@ -87,12 +87,12 @@ pub struct Ask<'a> {
     pub wanted: usize,
 }
 
-/// The end of a trial, as its worker tells it.
+/// The end of a trial, as its worker reports it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tell<'a> {
-    /// The right to tell it.
+    /// The token of the trial, which gives the right to finish it.
     pub token: Token,
-    /// What came of it.
+    /// The outcome of the trial.
     pub outcome: &'a Outcome,
     /// What is kept beside the outcome.
     pub attributes: &'a Attributes,
@@ -116,9 +116,9 @@ pub struct Proposal {
 /// The answer to an ask.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
-    /// What the worker holds. Fewer than wanted where the budget is spent and the queue empty.
+    /// The trials that the worker holds. There are fewer than wanted if the budget is spent and the queue is empty.
     Claims(Vec<Claim>),
-    /// Nothing was claimed: a proposal of at least `count` points, made in sight of all trials, is needed.
+    /// Nothing was claimed. The store needs a proposal of at least `count` points by somebody who knows all trials.
     Propose {
         /// How many points are missing.
         count: usize,
@@ -129,7 +129,7 @@ pub enum Reply {
     },
 }
 
-/// A token that was not honoured.
+/// A token that the store refused.
 #[derive(Debug)]
 pub struct Refused {
     /// The token.
@@ -143,17 +143,17 @@ pub struct Refused {
 pub struct Filter {
     /// Only those at this stage.
     pub stage: Option<Stage>,
-    /// Only those that finished so.
+    /// Only those with this kind of outcome.
     pub outcome: Option<OutcomeKind>,
     /// Only those that this worker runs or finished.
     pub worker: Option<String>,
-    /// Only those numbered from here.
+    /// Only those with this number or a larger one.
     pub from: u64,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<usize>,
 }
 
-/// A [`State`] without its facts.
+/// The kind of a [`State`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Stage {
@@ -184,7 +184,7 @@ impl Stage {
     }
 }
 
-/// An [`Outcome`] without its facts.
+/// The kind of an [`Outcome`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum OutcomeKind {
@@ -215,7 +215,7 @@ impl OutcomeKind {
     }
 }
 
-/// The reading half of the contract: what a dashboard or a report needs. Nothing is changed through it.
+/// The reading half of the contract: what a dashboard or a report needs. It changes nothing.
 pub trait Reader: Send + Sync {
     /// The study of this name.
     fn study(&self, study: &str) -> Result<Record>;
@@ -232,7 +232,7 @@ pub trait Reader: Send + Sync {
     /// The trial of this number.
     fn trial(&self, study: &str, trial: u64) -> Result<Trial>;
 
-    /// The trials with the best values, best first and the earliest told of equals, `count` at most.
+    /// The trials with the best values, `count` at most: best first, and of equal values the one told first.
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>>;
 
     /// How many trials are queued, running and finished.
@@ -242,24 +242,24 @@ pub trait Reader: Send + Sync {
     fn condition(&self) -> Result<Condition>;
 }
 
-/// A place where studies are kept, by the contract above: what can be read, and the writing half.
+/// A place where studies are kept, by the contract above: the reading half, and the writing half.
 pub trait Store: Reader {
-    /// Keeps a new study, unless there is one of its name. Returns the one that stands.
+    /// Stores a new study, unless there is one of its name. Returns the study that is stored.
     fn create(&self, record: &Record) -> Result<Record>;
 
-    /// Forgets a study and all of its trials. Whoever works on it is told that there is none.
+    /// Deletes a study and all of its trials. Later calls by whoever works on it fail: there is no such study.
     fn delete(&self, study: &str) -> Result<()>;
 
-    /// Allows another number of trials from now on. Those that exist stay.
+    /// Changes how many trials the study may have. Trials that exist stay.
     fn set_budget(&self, study: &str, budget: u64) -> Result<()>;
 
     /// Gives a worker the trials that it runs already, then queued ones, then proposed ones.
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply>;
 
-    /// Adds trials that were not proposed; gives their numbers, in order.
+    /// Adds trials that the method did not propose. Returns their numbers, in order.
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>>;
 
-    /// Renews leases; gives those that could not be renewed.
+    /// Renews leases. Returns those that could not be renewed.
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>>;
 
     /// Renews a lease.
@@ -281,6 +281,7 @@ pub trait Store: Reader {
     /// Gives a trial back to the queue.
     fn release(&self, study: &str, token: Token) -> Result<()>;
 
-    /// Ends the leases that are due; says how many. All calls above that name a token or a worker do so too.
+    /// Ends the leases that have expired, and returns how many. All calls above that name a token or a worker do so
+    /// too.
     fn expire_leases(&self, study: &str) -> Result<usize>;
 }

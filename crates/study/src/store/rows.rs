@@ -1,4 +1,4 @@
-//! What a back end has to offer for the rules: the rows of one study, inside a transaction.
+//! What a back end offers to the rules: the rows of one study, inside a transaction.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) struct Head {
     pub sequence: u64,
     /// The latest fencing number.
     pub fence: u64,
-    /// How many trials are where.
+    /// How many trials are queued, running and finished.
     pub counts: Counts,
 }
 
@@ -46,7 +46,7 @@ impl Head {
     }
 }
 
-/// What an ask was given.
+/// The answer to an ask, kept so that a repeated ask gets the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Answer {
     pub worker: String,
@@ -99,9 +99,9 @@ pub(super) trait Rows {
     /// The first queued trials: those that users added, then the others, each in the order of their numbers.
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>>;
     fn answer(&mut self, key: &str) -> Result<Option<Answer>>;
-    /// Keeps an answer, to be looked at again at `review`.
+    /// Keeps an answer. At `review` a later ask checks whether it can be forgotten.
     fn keep_answer(&mut self, key: &str, answer: &Answer, review: Timestamp) -> Result<()>;
-    /// The first answers to be looked at by now, with their keys.
+    /// The first answers whose review is due, with their keys.
     fn stale_answers(&mut self, now: Timestamp, limit: usize) -> Result<Vec<(String, Answer)>>;
     fn postpone_answer(&mut self, key: &str, review: Timestamp) -> Result<()>;
     fn forget_answer(&mut self, key: &str) -> Result<()>;

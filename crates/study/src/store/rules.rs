@@ -1,8 +1,8 @@
 //! The contract as steps on rows, written once for every back end.
 //!
-//! A back end opens a transaction that excludes other writers of the study, hands its [`Rows`] to [`Rules`], and
-//! commits what they did, also when they refuse: a refusal changes nothing, except that expired leases end. Only a failure
-//! of the back end itself rolls back.
+//! A back end opens a transaction that excludes other writers of the study, and hands its [`Rows`] to [`Rules`]. It
+//! commits what the rules did, even if they refuse the call: a refusal changes nothing, except that expired leases end.
+//! Only a failure of the back end itself rolls back.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub(super) struct Rules<'a, R: Rows> {
 }
 
 impl<'a, R: Rows> Rules<'a, R> {
-    /// Reads the head and ends the leases that are due.
+    /// Reads the head of the study, and ends the leases that have expired.
     pub fn begin(study: &'a str, rows: &'a mut R, reads: Reads<'_>) -> Result<Self> {
         let (head, now) = rows.begin(reads)?;
         let mut rules = Self { study, rows, head, now, ended: 0 };
@@ -293,7 +293,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         Finish { outcome, attributes: addition.attributes.clone(), at, lease, key: None }
     }
 
-    /// A worker's hold under a new token.
+    /// Gives a worker a lease under a new token.
     fn grant(&mut self, worker: &str) -> State {
         self.head.fence += 1;
         State::Running(Lease {

@@ -13,8 +13,8 @@
 //!
 //! Parameters are written as in every other form of a [`SearchSpace`], with the name before the table; `repeats` and
 //! `candidates` may stand beside them, and the list `dimensions` of the other forms is accepted as it is. JSON has the
-//! same names. What is read is checked at once and as a whole: all mistakes are shown together, each at its line and
-//! column. Reading a file does nothing else: nothing in it is run.
+//! same names. Reading checks the whole file and shows all mistakes together, each at its line and column. It runs
+//! nothing.
 //!
 //! What a file leaves out is decided when the study is created, and stays: a study that exists keeps its method,
 //! batch size and seed. See [`StudyFile::settings`].
@@ -45,7 +45,7 @@ use crate::settings::Settings;
 pub const DEFAULT_METHOD: &str = "auto";
 /// How many trials a study has whose file sets no limit.
 pub const DEFAULT_TRIALS: u64 = 100;
-/// The exit code that says that a configuration is infeasible: what test drivers take for "skipped".
+/// The default exit code of an infeasible configuration; test drivers read it as "skipped".
 pub const INFEASIBLE_EXIT: i32 = 77;
 /// Default time between asking a command to end and killing it.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);

@@ -270,7 +270,7 @@ fn check_scales(field: &str, scales: &[f64]) -> Result<()> {
 pub struct BayesianLogisticClassifier {
     features: FourierFeatures,
     length_scales: Vec<f64>,
-    /// m.
+    /// m, the mean of the weights.
     mean: Vec<f64>,
     /// S, symmetric.
     covariance: Vec<f64>,

@@ -53,15 +53,15 @@ pub(super) struct Stopping {
 /// What is fitted: features, labels and weights.
 #[derive(Debug)]
 pub(super) struct Regression {
-    /// F.
+    /// F, the number of features.
     width: usize,
     /// ψᵢ, point after point.
     features: Vec<f64>,
     /// ΨᵀΨ, if there are no more points than features.
     gram: Option<Vec<f64>>,
-    /// cᵢ.
+    /// cᵢ = wᵢ(zᵢ - ½), the pull of each label on its logit.
     pulls: Vec<f64>,
-    /// wᵢ.
+    /// wᵢ, how much each point counts.
     weights: Vec<f64>,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Fit {
 /// N(m, A⁻¹).
 #[derive(Debug, Clone)]
 pub(super) struct Gaussian {
-    /// m.
+    /// m, the mean of the weights.
     pub mean: Vec<f64>,
     /// A⁻¹, symmetric.
     pub covariance: Vec<f64>,

@@ -30,7 +30,7 @@ impl<'c> Bound<'c> {
         Self { classifier, width, target }
     }
 
-    /// β.
+    /// β: how many deviations the bound lies above the estimate.
     pub fn width(&self) -> f64 {
         self.width
     }

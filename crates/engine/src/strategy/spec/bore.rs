@@ -18,12 +18,12 @@ use crate::strategy::{Bore, Strategy};
 /// What `bore` and `bore++` have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoreSpec {
-    /// What is fitted to the labels.
+    /// The classifier that is fitted to the labels.
     pub classifier: ClassifierSpec,
     /// How points are chosen. `None`: `svgd` for batches and `ascent` for single points, or `candidates` for a
     /// classifier without gradients.
     pub rule: Option<RuleSpec>,
-    /// Where good ends.
+    /// The threshold τ: values up to it are good.
     pub threshold: Threshold,
     /// How much each label counts.
     pub weights: Weights,
@@ -38,7 +38,7 @@ pub struct BoreSpec {
 pub struct BorePlusPlusSpec {
     /// What it shares with `bore`.
     pub bore: BoreSpec,
-    /// How far above the estimate the bound lies.
+    /// How far above the estimate the bound lies. A wider one explores more.
     pub confidence: Confidence,
 }
 
@@ -55,7 +55,7 @@ impl Named for BorePlusPlusSpec {
 }
 
 impl BoreSpec {
-    /// BORE with these parts, and the rest as it is said here.
+    /// BORE with these parts and the other settings of this spec.
     pub(super) fn bore<L, R>(&self, learner: L, rule: R) -> Bore<L, R> {
         Bore {
             threshold: self.threshold,

@@ -1,6 +1,6 @@
-//! Strategies in words: from names and settings to a strategy, and back.
+//! Strategies as text: from names and settings to a strategy, and back.
 //!
-//! A spec is written as text, or as a table in TOML or JSON; what is left out has its default.
+//! A spec is a line of text, or a table in TOML or JSON. A setting that is left out has its default.
 //!
 //! ```text
 //! bore++ classifier=ensemble classifier.members=3 rule=svgd rule.steps=500 fraction=0.2 width=2
@@ -10,13 +10,13 @@
 //!   "rule": { "name": "svgd", "steps": 500 }, "fraction": 0.2, "width": 2.0 }
 //! ```
 //!
-//! Both forms become the same JSON value, which is read by way of the tables in table.rs; printing goes the other way.
+//! Both forms become the same JSON value; the tables in table.rs say how to read it, and how to print it again.
 //!
 //! # Design
-//! The JSON form has every setting, so that a stored study stays what it is when a default changes. The text form has what
-//! differs from today's defaults and what was given by hand, even where that is the default. What a spec leaves open for
-//! the batch size to decide (the rule, the interval of a warm start) is left out of both: open is not the same as a value
-//! that happens to be the default.
+//! The JSON form has every setting, so that a stored study stays what it is when a default changes. The text form has
+//! the settings that differ from today's defaults and those that were given, even if they equal the default. Some
+//! settings may stay open, so that the batch size decides them (the rule, the interval of a warm start). Both forms
+//! leave open settings out, because open is not the same as a value that happens to be the default.
 
 mod bore;
 mod classifier;
@@ -43,12 +43,12 @@ use row::{named_table, read_part};
 use rule::AnyRule;
 use table::METHODS;
 
-/// A method with all its settings, in words.
+/// A method by name, with all its settings.
 #[derive(Debug, Clone)]
 pub struct Spec {
     method: Arc<dyn AnyMethod>,
-    /// What was written, as a table. Empty where that says nothing about what was meant: for a table with every setting,
-    /// as a store keeps it.
+    /// The settings that the user gave, as a table. Empty for a table with every setting, as a store keeps it: that
+    /// does not say which ones a user gave.
     given: Map<String, Json>,
 }
 
@@ -67,7 +67,7 @@ impl Default for Spec {
     }
 }
 
-/// Equal names and equal settings, however they were written.
+/// Two specs are equal if their names and all settings are, however they were written.
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
         self.to_json() == other.to_json()

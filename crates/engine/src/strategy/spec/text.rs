@@ -1,4 +1,5 @@
-//! A spec as one line of text: the method's name, then `key=value` for what differs from the defaults or was given.
+//! A spec as one line of text: the method's name, then `key=value` for each setting that differs from its default or
+//! was given.
 //!
 //! A dot leads into a part: `classifier=forest classifier.trees=50`. Values are JSON where they can be read as such
 //! (`0.2`, `[16,16]`, `null`), and otherwise text.

@@ -74,9 +74,9 @@ pub struct Tpe {
     pub initial: usize,
     /// How many candidates are drawn for each point; 24, as in HyperOpt and Optuna.
     pub candidates: usize,
-    /// How many trials are good.
+    /// How many trials count as good.
     pub good: GoodCount,
-    /// How wide kernels are.
+    /// How wide the kernels are. Wider ones explore more.
     pub bandwidth: Bandwidth,
     /// The most bad trials that are used, pending ones not counted; 1000.
     pub most_bad: usize,

@@ -11,7 +11,7 @@ use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::store::rows::Head;
 
-/// A study as a database knows it: by a number, with the direction that scores are made by.
+/// A study as a database knows it: its number, the direction that turns values into scores, and its head.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::store) struct Entry {
     pub id: i64,

@@ -1,8 +1,8 @@
 //! Trials and studies as rows of typed cells, for every back end that keeps tables.
 //!
-//! Which columns there are, what stands in each and what it means is said here, once. A back end adds its SQL and its
-//! driver: it binds [`Cell`]s to the parameters of a statement, and lets a row that it read be looked at as [`Cells`].
-//! Statements are made of [`Columns::NAMES`], so that a cell always meets the column of its own place.
+//! This module alone says which columns there are, what is in each, and what it means. A back end adds its SQL and its
+//! driver: it binds [`Cell`]s to the parameters of a statement, and gives access to a row that it read as [`Cells`].
+//! Statements are made of [`Columns::NAMES`], so that every cell goes to its own column.
 
 pub(super) mod head;
 pub(super) mod record;

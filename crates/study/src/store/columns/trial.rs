@@ -38,8 +38,8 @@ struct Told<'t> {
 }
 
 columns! {
-    /// The columns of a trial, without the study that it belongs to. `score` is the value as one to be minimised, for the
-    /// index of the best.
+    /// The columns of a trial, without the study that it belongs to. `score` is the value, turned so that low is good,
+    /// for the index of the best trials.
     Column of it: Parts<'t>;
     Id "id" = it.trial.id;
     Configuration "configuration" = it.configuration;

@@ -1,4 +1,4 @@
-//! How work on a connection breaks, and whether it may be otherwise on a new one.
+//! How work on a connection fails, and whether a new connection may help.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(super) struct Broken {
 #[derive(Debug)]
 enum Cause {
     Server(tokio_postgres::Error),
-    /// No word for so long.
+    /// The server said nothing for this long.
     Silence(Duration),
     Here(Box<dyn std::error::Error + Send + Sync>),
     Ours(Box<Error>),
@@ -47,12 +47,12 @@ impl Broken {
         Self { connecting: true, ..Self::server("connecting", error) }
     }
 
-    /// A host that may be there, but says nothing to who connects.
+    /// A host that takes connections, but does not answer on them.
     pub fn no_greeting(waited: Duration) -> Self {
         Self { connecting: true, ..Self::because("connecting", Cause::Silence(waited)) }
     }
 
-    /// A server that said nothing for so long, nor on a new connection.
+    /// A server that said nothing for this long, and nothing on a new connection either.
     pub fn silent(doing: &'static str, waited: Duration) -> Self {
         Self { connecting: true, ..Self::because(doing, Cause::Silence(waited)) }
     }
@@ -67,7 +67,7 @@ impl Broken {
         Self::new("reading an answer", "it has no rows")
     }
 
-    /// It broke while a commit was under way: nobody knows whether that was done.
+    /// The connection broke during a commit: nobody knows whether it was done.
     pub fn while_committing(mut self) -> Self {
         self.committing = true;
         self
@@ -77,7 +77,7 @@ impl Broken {
         self.committing
     }
 
-    /// Whether a new connection was looked for in vain.
+    /// Whether a new connection was tried and failed.
     pub fn was_connecting(&self) -> bool {
         self.connecting
     }

@@ -3,7 +3,7 @@
 //! Commands are sent together and answered in order, so that a list of them costs one exchange. Each is prepared when
 //! it is first used. Parameters are bound, never written into a statement.
 //!
-//! An answer is waited for as long as the server works on it; see [`target`](super::target).
+//! The client waits for an answer as long as the server works on it; see [`target`](super::target).
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};

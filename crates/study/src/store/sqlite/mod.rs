@@ -167,7 +167,7 @@ impl Sqlite {
         Ok(done)
     }
 
-    /// A call of the rules that may be lost with the power.
+    /// A call of the rules that a loss of power may undo.
     fn write_soon<T>(
         &self,
         study: &str,
@@ -315,7 +315,7 @@ impl Store for Sqlite {
 
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         let reply = self.write_soon(study, |rules| rules.ask(ask, proposal))?;
-        // A wish for a proposal acknowledges nothing.
+        // A request for a proposal acknowledges nothing.
         if let Reply::Claims(_) = reply {
             self.sync()?;
         }

@@ -44,7 +44,7 @@ pub const SETTINGS: [(&str, &str); 22] = [
     ("repeats", "whether the same configuration may be tried again [false]"),
 ];
 
-/// More commands at a time than any machine should start.
+/// More commands than any machine should run at the same time.
 const MOST_WORKERS: i64 = 4_096;
 
 pub(super) fn read(text: &str, table: &Table) -> Result<StudyFile, Vec<Mistake>> {
@@ -95,7 +95,7 @@ impl<'t> Reader<'t> {
         Some(file)
     }
 
-    /// What no part shows by itself: the method on the space, the budget of a finite space.
+    /// Checks what involves several settings: the method on the space, the budget of a finite space.
     fn check_whole(&mut self, file: &StudyFile) {
         let settings = file.settings(None);
         if let Err(error) = settings.check() {
