@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::outcome::{Measured, Measurement};
 
 /// The name of the objective of a goal that is only a direction.
-pub const VALUE: &str = "value";
+pub(crate) const VALUE: &str = "value";
 
 /// Whether low or high values are good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

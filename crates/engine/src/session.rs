@@ -36,7 +36,7 @@ pub struct Session {
 
 impl Session {
     /// A session over `space`; fails if the strategy's settings do not fit each other or the space, or if it does not
-    /// serve the goal. A [`Direction`](crate::goal::Direction) is a goal of one value.
+    /// serve the goal. A [`Direction`] is a goal of one value.
     pub fn new(
         space: SearchSpace,
         strategy: impl Strategy + 'static,

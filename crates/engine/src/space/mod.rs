@@ -4,7 +4,7 @@
 //! The engine works on points of the unit cube; users think in configurations. A point is *legal* when it
 //! is the encoding of a configuration, and each configuration has exactly one legal point: reals lie on a
 //! grid, discrete values at fixed coordinates, inactive dimensions at a neutral one. Hence two
-//! configurations are the same when their points are, bit for bit, which is all that a [`Fingerprint`]
+//! configurations are the same when their points are, bit for bit, which is all that a `Fingerprint`
 //! needs, and [`SearchSpace::decode`] followed by [`SearchSpace::encode`] gives the point that
 //! [`SearchSpace::snap`] finds without building anything.
 

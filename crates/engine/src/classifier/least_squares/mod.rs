@@ -36,12 +36,14 @@ use crate::theory::confidence_width;
 
 /// Settings of the kernel least-squares classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LeastSquares {
     /// λ, the ridge, positive: the variance of the noise in the labels. With more of it the estimate is smoother, and
     /// further from 0 and 1.
     pub ridge: f64,
     /// Where the kernel comes from.
+    // Version 0.1 wrote the names with `_`, here and in what this contains.
+    #[serde(alias = "hyper_parameters")]
     pub hyper_parameters: HyperParameters,
 }
 
