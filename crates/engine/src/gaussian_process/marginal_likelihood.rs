@@ -536,19 +536,11 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::fixtures::profiles;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
     const DIM: usize = 2;
-
-    fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     fn data(len: usize, seed: u64) -> (Points, Vec<f64>) {
         let mut rng = Seed(seed).stream("data", 0);

@@ -8,6 +8,8 @@
 //! Cost: O(d) an evaluation.
 
 mod additive;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod matern;
 mod rational_quadratic;
 mod squared_exponential;
@@ -275,17 +277,9 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
+    use super::fixtures::profiles;
     use super::*;
     use proptest::prelude::*;
-
-    pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     fn shares() -> impl Strategy<Value = f64> {
         prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]

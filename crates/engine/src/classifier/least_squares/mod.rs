@@ -249,6 +249,7 @@ mod tests {
     use crate::acquisition::SmoothAcquisition;
     use crate::history::History;
     use crate::kernel::Profile;
+    use crate::kernel::fixtures::profiles;
     use crate::labels::{Threshold, Weights};
     use crate::outcome::Outcome;
     use crate::points::dot;
@@ -257,15 +258,6 @@ mod tests {
 
     pub(super) const DIM: usize = 2;
     pub(super) const TARGETS: [Target; 2] = [Target::Logit, Target::LogProbability];
-
-    pub(super) fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     pub(super) fn fixed(profile: Profile) -> LeastSquares {
         let kernel = Kernel::new(profile, vec![0.2, 0.6], 1.0).unwrap();
