@@ -11,7 +11,7 @@ use wimble::classifier::{Classifier, Learner, Target};
 use wimble::error::{Error, Result};
 use wimble::labels::Labels;
 use wimble::named::Named;
-use wimble::points::{Points, squared_distance};
+use wimble::points::Points;
 use wimble::seed::Rng;
 
 /// Settings of <the classifier>.
@@ -73,7 +73,8 @@ impl Classifier for FittedNoun {
     fn probability(&self, x: &[f64]) -> f64 {
         let (mut good, mut all) = (0.5, 1.0);
         for (point, label) in self.points.rows().zip(&self.labels) {
-            let weight = (-squared_distance(x, point) / self.length.powi(2)).exp();
+            let squared: f64 = x.iter().zip(point).map(|(a, b)| (a - b).powi(2)).sum();
+            let weight = (-squared / self.length.powi(2)).exp();
             good += weight * label;
             all += weight;
         }

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wimble::seed::{Rng, Seed, below, uniform};
+use wimble::internals::{below, uniform};
+use wimble::seed::{Rng, Seed};
 use wimble::space::{Configuration, SearchSpace};
 
 fuzz_target!(|text: &[u8]| {

@@ -8,9 +8,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::acquisition::{Acquisition, SmoothAcquisition};
+use wimble::classifier::MarginalLikelihood;
 use wimble::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
 use wimble::classifier::{HyperParameters, LeastSquares};
-use wimble::gaussian_process::MarginalLikelihood;
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
 use wimble::seed::Seed;

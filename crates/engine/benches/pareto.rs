@@ -5,9 +5,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use wimble::pareto::{Front, contributions, front, hypervolume, levels};
+use wimble::internals::{contributions, levels, uniform};
+use wimble::pareto::{Front, front, hypervolume};
 use wimble::points::Points;
-use wimble::seed::{Seed, uniform};
+use wimble::seed::Seed;
 
 /// Rows in the unit cube, most of them dominated.
 fn cube(len: usize, objectives: usize) -> Points {

@@ -5,9 +5,10 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use wimble::classifier::{Classifier as _, Learner as _};
 use wimble::history::History;
+use wimble::internals::uniform;
 use wimble::points::Points;
 use wimble::prelude::*;
-use wimble::seed::{Rng, uniform};
+use wimble::seed::Rng;
 
 fn random_points(dim: usize, len: usize, rng: &mut Rng) -> Points {
     Points::from_rows(dim, (0..len).map(|_| (0..dim).map(|_| uniform(rng)).collect::<Vec<_>>()))

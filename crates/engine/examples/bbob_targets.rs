@@ -159,7 +159,7 @@ fn run(
     let deviation = plan.noise * {
         let values = (0..10).map(|_| {
             let x: Vec<f64> =
-                (0..dim).map(|_| 10.0 * wimble::seed::uniform(&mut rng) - 5.0).collect();
+                (0..dim).map(|_| 10.0 * wimble::internals::uniform(&mut rng) - 5.0).collect();
             bbob.evaluate(&x)
         });
         let (least, most) =

@@ -43,7 +43,7 @@ impl<'a> Domain<'a> {
     }
 
     /// The configurations that may not be suggested again.
-    pub fn occupied(&self) -> Occupied<'a> {
+    pub(crate) fn occupied(&self) -> Occupied<'a> {
         let mut occupied =
             Occupied { told: self.taken, others: Taken::default(), repeats: self.space.repeats() };
         for x in self.pending.rows() {
@@ -118,7 +118,7 @@ impl<'a> Domain<'a> {
 
 /// The configurations that are told, pending, or chosen for this batch already.
 #[derive(Debug, Clone)]
-pub struct Occupied<'a> {
+pub(crate) struct Occupied<'a> {
     told: &'a Taken,
     others: Taken,
     repeats: bool,

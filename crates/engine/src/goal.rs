@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::outcome::{Measured, Measurement};
 
 /// The name of the objective where a goal is given as a direction only.
-pub const VALUE: &str = "value";
+pub(crate) const VALUE: &str = "value";
 
 /// Whether low or high values are good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -38,7 +38,7 @@ mod descent;
 pub mod domain;
 pub mod error;
 pub mod forecast;
-pub mod gaussian_process;
+mod gaussian_process;
 pub mod goal;
 pub mod history;
 pub mod kernel;
@@ -75,6 +75,34 @@ pub mod prelude {
     pub use crate::strategy::{
         Auto, Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Spec, Strategy, Tpe,
     };
+}
+
+// What the other crates of this workspace, the tests and the benches share with the engine. It is public only because
+// they are crates of their own, and may change in any version.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::gaussian_process::regression::rkhs_norm;
+    pub use crate::named::spelling::{edits, nearest};
+    pub use crate::pareto::contribution::contributions;
+    pub use crate::pareto::level::levels;
+    pub use crate::pareto::scalarisation::Scalarisation;
+    pub use crate::seed::draw::{below, uniform};
+    pub use crate::seed::fnv::fnv1a;
+    pub use crate::strategy::spec::BorePlusPlusSpec;
+    pub use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
+    pub use crate::theory::confidence::{
+        LabelNoise, confidence_width_for, integrated_confidence_width,
+    };
+    pub use crate::theory::deviation_sum::{
+        deviation_sum, paper_constant_follows, paper_deviation_sum,
+    };
+    pub use crate::theory::max_information_gain::max_information_gain;
+    pub use crate::theory::noise::noise_lipschitz;
+
+    /// The normal distribution.
+    pub mod normal {
+        pub use crate::theory::normal::{cumulative, density, quantile};
+    }
 }
 
 /// The README and the guide, whose code is compiled and run with the documentation tests.

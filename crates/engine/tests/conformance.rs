@@ -8,8 +8,8 @@ use std::collections::HashSet;
 
 use suite::{METHODS, strategy};
 use wimble::Error;
+use wimble::internals;
 use wimble::prelude::*;
-use wimble::strategy::spec::names;
 
 /// Every strategy, with the words that name it.
 fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
@@ -18,7 +18,7 @@ fn strategies() -> Vec<(&'static str, Box<dyn Strategy>)> {
 
 #[test]
 fn the_list_has_every_name_of_the_table() {
-    for name in names::METHODS.iter().chain(names::CLASSIFIERS).chain(names::RULES) {
+    for name in internals::METHODS.iter().chain(internals::CLASSIFIERS).chain(internals::RULES) {
         // The perceptron is what `bore` has by default.
         let named = |method: &&str| method.split([' ', '=']).any(|word| word == name.name);
         assert!(name.name == "perceptron" || METHODS.iter().any(named), "{}", name.name);

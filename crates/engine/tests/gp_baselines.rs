@@ -4,15 +4,16 @@
 
 mod on_problem;
 
-use wimble::gaussian_process::{Regression, rkhs_norm};
 use wimble::goal::Direction;
 use wimble::history::History;
+use wimble::internals::{rkhs_norm, uniform};
 use wimble::kernel::{Kernel, Profile};
 use wimble::outcome::Outcome;
 use wimble::points::Points;
-use wimble::seed::{Seed, uniform};
+use wimble::seed::Seed;
 use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
+use wimble::strategy::Regression;
 use wimble::strategy::{Evidence, GpEi, GpUcb, LpEi, Memory, Optimism, QEi, Strategy};
 use wimble_problems::problem;
 

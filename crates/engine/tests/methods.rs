@@ -51,7 +51,7 @@ fn least_squares_bore_gets_stuck_and_bore_plus_plus_does_not() {
                 // A broad hill at 0.2 and a higher one at 0.8, as probabilities of a good label.
                 let hill = |centre: f64, width: f64| (-((x - centre) / width).powi(2)).exp();
                 let good = 0.6 * hill(0.2, 0.15) + 0.95 * hill(0.8, 0.08);
-                let value = if wimble::seed::uniform(&mut noise) < good { -1.0 } else { 1.0 };
+                let value = if wimble::internals::uniform(&mut noise) < good { -1.0 } else { 1.0 };
                 session.tell(trial.id, Outcome::from(value)).unwrap();
             }
         }

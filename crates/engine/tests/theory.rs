@@ -19,13 +19,15 @@ use naive::{
     Posterior, determinant, dot, for_kernels, gram, index_of_largest, largest, least_squares,
     normalised, smallest,
 };
+use wimble::internals::{
+    LabelNoise, below, deviation_sum, integrated_confidence_width, max_information_gain, normal,
+    paper_constant_follows, paper_deviation_sum, uniform,
+};
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
-use wimble::seed::{Seed, below, uniform};
+use wimble::seed::Seed;
 use wimble::theory::{
-    Assumptions, BatchRun, Certificate, Form, InformationGain, LabelNoise, RegretBounds, Run,
-    Setting, Width, deviation_sum, integrated_confidence_width, max_information_gain, normal,
-    paper_constant_follows, paper_deviation_sum,
+    Assumptions, BatchRun, Certificate, Form, InformationGain, RegretBounds, Run, Setting, Width,
 };
 
 // Lemmas

@@ -2,9 +2,9 @@
 //!
 //! The regret is that of the function itself, without noise.
 
-use wimble::seed::{Rng, uniform};
+use wimble::internals::{normal, uniform};
+use wimble::seed::Rng;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
-use wimble::theory::normal;
 use wimble_problems::Problem;
 
 use crate::error::{Error, Result};

@@ -137,7 +137,7 @@ impl Error {
 
     /// The name that was not found, with the nearest of those there are.
     pub(crate) fn unknown(what: &'static str, given: &str, legal: &[&str]) -> Self {
-        let nearest = wimble::named::nearest(given, legal.iter().copied());
+        let nearest = wimble::internals::nearest(given, legal.iter().copied());
         Self::Unknown {
             what,
             given: given.to_owned(),

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use wimble::seed::{Seed, below};
+use wimble::internals::below;
+use wimble::seed::Seed;
 
 use crate::error::{Error, Result};
 use crate::record::{Records, Trial};

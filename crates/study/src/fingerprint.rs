@@ -2,7 +2,7 @@
 
 /// The fingerprint of some bytes, as 16 hexadecimal digits.
 pub(crate) fn fingerprint(bytes: impl IntoIterator<Item = u8>) -> String {
-    format!("{:016x}", wimble::seed::fnv1a(bytes))
+    format!("{:016x}", wimble::internals::fnv1a(bytes))
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
+use wimble::internals::below;
 use wimble::prelude::*;
-use wimble::seed::below;
 use wimble_study::store::Stage;
 use wimble_study::{
     Address, Clock, Error, Filter, Outcome, Postgres, Settings, Sqlite, State, Store, Study,

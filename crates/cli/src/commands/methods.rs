@@ -3,7 +3,8 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use wimble::strategy::spec::names::{CLASSIFIERS, METHODS, Name, RULES};
+use wimble::internals::{CLASSIFIERS, METHODS, RULES};
+use wimble::named::Name;
 
 use crate::table::Listing;
 

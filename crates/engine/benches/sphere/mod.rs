@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use wimble::goal::Direction;
 use wimble::history::History;
+use wimble::internals::uniform;
 use wimble::outcome::Outcome;
 use wimble::points::Points;
-use wimble::seed::{Rng, Seed, uniform};
+use wimble::seed::{Rng, Seed};
 use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace};
 use wimble::strategy::Strategy;

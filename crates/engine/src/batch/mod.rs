@@ -12,6 +12,8 @@
 
 mod ascent;
 mod candidates;
+#[cfg(test)]
+mod fixtures;
 mod shortlist;
 mod softmax;
 mod stein_kernel;

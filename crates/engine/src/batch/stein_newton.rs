@@ -393,37 +393,10 @@ mod tests {
     use super::*;
     use crate::acquisition::Acquisition;
     use crate::batch::Svgd;
+    use crate::batch::fixtures::{TWO_MODES, TwoModes};
     use crate::seed::{Seed, uniform};
     use crate::space::{Dimension, SearchSpace, Taken};
     use proptest::prelude::*;
-
-    /// log of a mixture of two equal Gaussians of deviation 0.1.
-    struct TwoModes;
-
-    const MODES: [[f64; 2]; 2] = [[0.25, 0.25], [0.75, 0.75]];
-
-    impl Acquisition for TwoModes {
-        fn dim(&self) -> usize {
-            2
-        }
-
-        fn value(&self, x: &[f64]) -> f64 {
-            self.value_and_gradient(x, &mut [0.0; 2])
-        }
-    }
-
-    impl SmoothAcquisition for TwoModes {
-        fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-            let logs = MODES.map(|mode| -squared_distance(x, &mode) / 0.02);
-            let highest = logs[0].max(logs[1]);
-            let weights = logs.map(|log| (log - highest).exp());
-            let total = weights[0] + weights[1];
-            for (k, g) in gradient.iter_mut().enumerate() {
-                *g = (0..2).map(|m| weights[m] / total * (MODES[m][k] - x[k]) / 0.01).sum();
-            }
-            highest + total.ln()
-        }
-    }
 
     #[test]
     fn a_matrix_that_rounding_made_indefinite_has_a_factor_and_one_without_numbers_has_not() {
@@ -520,7 +493,7 @@ mod tests {
         let (taken, incumbents) = (Taken::default(), Points::new(2));
         let domain = Domain { space: &space, taken: &taken, pending, incumbents: &incumbents };
         let rng = &mut Seed(5).stream("batch", index);
-        SteinNewton::default().choose(&TwoModes, &domain, size, rng).unwrap()
+        SteinNewton::default().choose(&TWO_MODES, &domain, size, rng).unwrap()
     }
 
     #[test]
@@ -605,7 +578,7 @@ mod tests {
             let batch = batch(&Points::new(2), 10, index);
             let near =
                 |mode: &[f64; 2]| batch.rows().filter(|x| squared_distance(x, mode) < 0.09).count();
-            let counts = MODES.each_ref().map(near);
+            let counts = TWO_MODES.modes.each_ref().map(near);
             assert!(counts.iter().all(|&count| count >= 2), "batch {index}: {counts:?}");
             assert!(counts.iter().sum::<usize>() >= 9, "batch {index}: {counts:?}");
         }

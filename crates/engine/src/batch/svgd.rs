@@ -177,41 +177,11 @@ pub(super) fn stein_directions(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::acquisition::Acquisition;
     use crate::batch::Ascent;
+    use crate::batch::fixtures::{TWO_MODES, TwoModes};
     use crate::points::squared_distance;
     use crate::seed::Seed;
     use crate::space::{Dimension, SearchSpace, Taken};
-
-    /// log of a mixture of two equal Gaussians of deviation 0.1.
-    struct TwoModes {
-        modes: [[f64; 2]; 2],
-    }
-
-    impl Acquisition for TwoModes {
-        fn dim(&self) -> usize {
-            2
-        }
-
-        fn value(&self, x: &[f64]) -> f64 {
-            self.value_and_gradient(x, &mut [0.0; 2])
-        }
-    }
-
-    impl SmoothAcquisition for TwoModes {
-        fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
-            let logs = self.modes.map(|mode| -squared_distance(x, &mode) / 0.02);
-            let highest = logs[0].max(logs[1]);
-            let weights = logs.map(|log| (log - highest).exp());
-            let total = weights[0] + weights[1];
-            for (k, g) in gradient.iter_mut().enumerate() {
-                *g = (0..2).map(|m| weights[m] / total * (self.modes[m][k] - x[k]) / 0.01).sum();
-            }
-            highest + total.ln()
-        }
-    }
-
-    const TWO_MODES: TwoModes = TwoModes { modes: [[0.25, 0.25], [0.75, 0.75]] };
 
     fn square() -> SearchSpace {
         SearchSpace::new([Dimension::real("a", 0.0, 1.0), Dimension::real("b", 0.0, 1.0)]).unwrap()

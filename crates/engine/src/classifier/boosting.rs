@@ -280,38 +280,16 @@ impl Acquisition for BoostingBound<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::fixtures::{check_threads, fit, history, labels};
     use super::*;
     use crate::history::History;
-    use crate::labels::Threshold;
     use crate::outcome::Outcome;
-    use crate::seed::uniform;
-
-    fn history(dim: usize, len: usize) -> History {
-        let mut rng = Seed(1).stream("history", 0);
-        let mut history = History::new(dim);
-        for _ in 0..len {
-            let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::from(value)).unwrap();
-        }
-        history
-    }
-
-    fn fit(boosting: Boosting, history: &History) -> BoostingClassifier {
-        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
-        boosting.fit(&labels, None, &mut Seed(2).stream("fit", 0)).unwrap()
-    }
 
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
-        let history = history(3, 200);
-        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
-        let by = |workers| {
-            Boosting::default().fit_by(workers, &labels, &mut Seed(2).stream("fit", 0)).unwrap()
-        };
-        let alone = by(1);
-        assert_eq!(alone, by(4));
-        assert_eq!(alone, fit(Boosting::default(), &history));
+        check_threads(Boosting::default(), |threads, labels, rng| {
+            Boosting::default().fit_by(threads, labels, rng).unwrap()
+        });
     }
 
     #[test]
@@ -336,7 +314,7 @@ mod tests {
     #[test]
     fn more_rounds_fit_the_labels_better() {
         let history = history(2, 100);
-        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
+        let labels = labels(&history);
         let loss = |rounds| {
             let classifier = fit(Boosting { rounds, members: 1, ..Boosting::default() }, &history);
             let log_probability = |(i, x): (usize, &[f64])| {

@@ -248,40 +248,18 @@ fn on_scale(target: Target, u: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tree::fixtures::{check_threads, fit, history};
     use super::*;
     use crate::batch::{BatchRule as _, Candidates};
     use crate::domain::Domain;
     use crate::history::History;
-    use crate::labels::Threshold;
     use crate::outcome::Outcome;
-    use crate::seed::uniform;
     use crate::space::{Dimension, SearchSpace, Taken};
-
-    fn history(dim: usize, len: usize) -> History {
-        let mut rng = Seed(1).stream("history", 0);
-        let mut history = History::new(dim);
-        for _ in 0..len {
-            let x: Vec<f64> = (0..dim).map(|_| uniform(&mut rng)).collect();
-            let value: f64 = x.iter().map(|x| (x - 0.3).powi(2)).sum();
-            history.push(&x, Outcome::from(value)).unwrap();
-        }
-        history
-    }
-
-    fn fit(forest: Forest, history: &History) -> ForestClassifier {
-        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
-        forest.fit(&labels, None, &mut Seed(2).stream("fit", 0)).unwrap()
-    }
 
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
-        let history = history(3, 200);
-        let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
-        let by =
-            |workers| Forest::default().fit_by(workers, &labels, &mut Seed(2).stream("fit", 0));
-        let alone = by(1);
-        assert_eq!(alone, by(4));
-        assert_eq!(alone, fit(Forest::default(), &history));
+        let forest = Forest::default();
+        check_threads(forest, |threads, labels, rng| forest.fit_by(threads, labels, rng));
     }
 
     #[test]

@@ -19,8 +19,10 @@ pub use bayesian_logistic::{BayesianLogistic, LengthScales};
 pub use boosting::Boosting;
 pub use ensemble::Ensemble;
 pub use forest::Forest;
-pub use least_squares::{HyperParameters, LeastSquares, LeastSquaresClassifier};
+pub use least_squares::{HyperParameters, LeastSquares};
 pub use perceptron::{Activation, Perceptron, Start};
+
+pub use crate::gaussian_process::MarginalLikelihood;
 
 use serde::{Deserialize, Serialize};
 

@@ -99,13 +99,15 @@ pub enum Mean {
 
 /// How hyper-parameters are found from points of the unit cube.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MarginalLikelihood {
     /// The kernel's profile; α of the rational quadratic is where its search starts.
     pub profile: Profile,
     /// Each of the length scales.
+    #[serde(alias = "length_scale")]
     pub length_scale: Range,
     /// The output scale.
+    #[serde(alias = "output_scale")]
     pub output_scale: Range,
     /// α of the rational quadratic.
     pub alpha: Range,
@@ -116,9 +118,11 @@ pub struct MarginalLikelihood {
     /// The length scales that searches start from, beside the previous maximum if there is one.
     pub starts: Vec<f64>,
     /// Evaluations of the likelihood for each start.
+    #[serde(alias = "max_evaluations")]
     pub max_evaluations: usize,
     /// Points that the likelihood is taken over. Of more, every k-th counts, with the least k that suffices:
     /// the hyper-parameters are few, while the cost grows with the cube of the points.
+    #[serde(alias = "max_points")]
     pub max_points: usize,
 }
 
@@ -532,19 +536,11 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::fixtures::profiles;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
     const DIM: usize = 2;
-
-    fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     fn data(len: usize, seed: u64) -> (Points, Vec<f64>) {
         let mut rng = Seed(seed).stream("data", 0);

@@ -13,4 +13,4 @@ pub use marginal_likelihood::MarginalLikelihood;
 pub(crate) use posterior::Posterior;
 pub(crate) use posterior::Prediction;
 pub(crate) use regression::Surrogate;
-pub use regression::{Fitted, Regression, rkhs_norm};
+pub use regression::{Fitted, Regression};

@@ -319,19 +319,11 @@ fn fill_row(kernel: &Kernel, x: &[f64], points: &Points, row: &mut [f64]) {
 mod tests {
     use super::*;
     use crate::kernel::Profile;
+    use crate::kernel::fixtures::profiles;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 
     const DIM: usize = 3;
-
-    fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     fn kernel(profile: Profile) -> Kernel {
         Kernel::new(profile, vec![0.3, 0.8, 1.4], 1.7).unwrap()

@@ -8,6 +8,8 @@
 //! Cost: O(d) an evaluation.
 
 mod additive;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod matern;
 mod rational_quadratic;
 mod squared_exponential;
@@ -61,7 +63,7 @@ impl Profile {
 
     /// φ with its derivatives in r² and in α.
     #[inline]
-    pub fn slopes(self, squared: f64) -> ProfileSlopes {
+    pub(crate) fn slopes(self, squared: f64) -> ProfileSlopes {
         let (value, in_squared, in_alpha) = match self {
             Self::RationalQuadratic { alpha } => {
                 rational_quadratic::value_and_slopes(squared, alpha)
@@ -77,7 +79,7 @@ impl Profile {
 
 /// A profile and its derivatives at one squared scaled distance: what the marginal likelihood needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProfileSlopes {
+pub(crate) struct ProfileSlopes {
     /// φ, the profile itself.
     pub value: f64,
     /// dφ/d(r²).
@@ -88,9 +90,12 @@ pub struct ProfileSlopes {
 
 /// A stationary kernel with its hyper-parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Kernel {
     profile: Profile,
+    #[serde(alias = "length_scales")]
     length_scales: Vec<f64>,
+    #[serde(alias = "output_scale")]
     output_scale: f64,
     /// a, the share of the kernel that is a sum over coordinates, from 0 (none) to 1.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -244,7 +249,7 @@ impl Kernel {
     /// k/s with its derivatives, between points in units of the length scales. `in_squared` leaves the sum over
     /// coordinates out: see [`Self::additive_slope`].
     #[inline]
-    pub fn scaled_slopes(&self, a: &[f64], b: &[f64]) -> ProfileSlopes {
+    pub(crate) fn scaled_slopes(&self, a: &[f64], b: &[f64]) -> ProfileSlopes {
         let slopes = self.profile.slopes(squared_distance(a, b));
         let share = 1.0 - self.additive;
         ProfileSlopes {
@@ -272,17 +277,9 @@ impl Kernel {
 
 #[cfg(test)]
 mod tests {
+    use super::fixtures::profiles;
     use super::*;
     use proptest::prelude::*;
-
-    pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     fn shares() -> impl Strategy<Value = f64> {
         prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64]

@@ -27,7 +27,7 @@ const SAMPLES: usize = 1_000;
 /// The contribution of every row to the hypervolume up to `reference`.
 ///
 /// Exact, to rounding of the difference above, for up to three objectives, and beyond while all rows together visit at
-/// most [`STEPS`](super::STEPS) rows; the rest are estimates that carry their standard error. The generator is used by
+/// most `STEPS` rows; the rest are estimates that carry their standard error. The generator is used by
 /// estimates only.
 ///
 /// # Errors

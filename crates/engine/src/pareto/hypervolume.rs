@@ -39,7 +39,7 @@ impl Hypervolume {
 }
 
 /// The hypervolume of the rows up to the reference point: exact for up to three objectives, and beyond while it visits
-/// at most [`STEPS`](super::STEPS) rows; else [`estimate`] by [`SAMPLES`] draws.
+/// at most `STEPS` rows; else an estimate by `SAMPLES` draws.
 ///
 /// The generator is used by the estimate only.
 ///

@@ -17,29 +17,25 @@
 //! | | k = 2 | k = 3 | k > 3 |
 //! |---|---|---|---|
 //! | [`front`] | n log n | n log n | n f k |
-//! | [`levels`] | n log n | n² at worst | n² k at worst |
-//! | [`hypervolume`] | n log n | n log n | exact within [`STEPS`], else an estimate with its error |
-//! | [`contributions`] | n log n | n² log n | as n hypervolumes, within [`STEPS`] |
+//! | `levels` | n log n | n² at worst | n² k at worst |
+//! | [`hypervolume`] | n log n | n log n | exact within `STEPS`, else an estimate with its error |
+//! | `contributions` | n log n | n² log n | as n hypervolumes, within `STEPS` |
 //! | [`Front::insert`] | log f | f | f k |
 
-mod contribution;
+pub(crate) mod contribution;
 mod front;
-mod hypervolume;
-mod level;
+pub(crate) mod hypervolume;
+pub(crate) mod level;
 mod reference;
-mod scalarisation;
+pub(crate) mod scalarisation;
 mod slicing;
 mod staircase;
 
 use std::cmp::Ordering;
 
-pub use contribution::contributions;
 pub use front::{Front, Placement, front};
-pub use hypervolume::{Hypervolume, SAMPLES, estimate, hypervolume};
-pub use level::levels;
+pub use hypervolume::{Hypervolume, hypervolume};
 pub use reference::reference_point;
-pub use scalarisation::Scalarisation;
-pub use slicing::STEPS;
 
 use crate::error::{Error, Result};
 use crate::points::Points;
@@ -155,6 +151,8 @@ mod naive {
 mod tests {
     use serde::Deserialize;
 
+    use super::contribution::contributions;
+    use super::level::levels;
     use super::*;
     use crate::seed::Seed;
 

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::placement::{Placement, one_by_one};
+use super::placement::Placement;
 use super::{Evidence, Memory, Strategy};
 use crate::acquisition::LogExpectedImprovement;
 use crate::batch::{Ascent, BatchRule};
@@ -53,15 +53,9 @@ impl Strategy for GpEi {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
-        Placement::of(&self.regression, self.initial).place(
-            evidence,
-            size,
-            memory,
-            |surrogate, domain, count, rng| {
-                let acquisition = LogExpectedImprovement::new;
-                one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
-            },
-        )
+        Placement::of(&self.regression, self.initial).place(evidence, size, memory, |choice| {
+            choice.one_by_one(self.ascent, LogExpectedImprovement::new)
+        })
     }
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {

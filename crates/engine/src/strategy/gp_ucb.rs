@@ -22,7 +22,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::placement::{Placement, one_by_one};
+use super::placement::Placement;
 use super::{Evidence, Memory, Strategy};
 use crate::acquisition::LowerBound;
 use crate::batch::{Ascent, BatchRule};
@@ -150,16 +150,11 @@ impl Strategy for GpUcb {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
-        Placement::of(&self.regression, self.initial).place(
-            evidence,
-            size,
-            memory,
-            |surrogate, domain, count, rng| {
-                let width = self.optimism.width(surrogate)?;
-                let acquisition = |surrogate| LowerBound { surrogate, width };
-                one_by_one(self.ascent, surrogate, domain, count, rng, acquisition)
-            },
-        )
+        Placement::of(&self.regression, self.initial).place(evidence, size, memory, |choice| {
+            let width = self.optimism.width(choice.surrogate)?;
+            let acquisition = |surrogate| LowerBound { surrogate, width };
+            choice.one_by_one(self.ascent, acquisition)
+        })
     }
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {

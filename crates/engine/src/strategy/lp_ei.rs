@@ -14,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::placement::Placement;
+use super::placement::{Choice, Placement};
 use super::{Evidence, Memory, Strategy};
 use crate::acquisition::PenalisedImprovement;
 use crate::batch::{Ascent, BatchRule};
@@ -62,26 +62,21 @@ impl Strategy for LpEi {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
-        Placement::of(&self.regression, self.initial).place(
-            evidence,
-            size,
-            memory,
-            |surrogate, domain, count, rng| {
-                let mut penalised =
-                    PenalisedImprovement::new(surrogate.clone(), domain.pending, rng)?;
-                let mut ahead = domain.pending.clone();
-                let mut chosen = Points::with_capacity(ahead.dim(), count);
-                for _ in 0..count {
-                    let domain = Domain { pending: &ahead, ..*domain };
-                    let best = self.ascent.choose(&penalised, &domain, 1, rng)?;
-                    let settled = domain.settle(&best, rng)?;
-                    settled.rows().for_each(|x| penalised.penalise(x));
-                    chosen.extend(&settled);
-                    ahead.extend(&settled);
-                }
-                Ok(chosen)
-            },
-        )
+        Placement::of(&self.regression, self.initial).place(evidence, size, memory, |choice| {
+            let Choice { surrogate, domain, count, rng } = choice;
+            let mut penalised = PenalisedImprovement::new(surrogate.clone(), domain.pending, rng)?;
+            let mut ahead = domain.pending.clone();
+            let mut chosen = Points::with_capacity(ahead.dim(), count);
+            for _ in 0..count {
+                let domain = Domain { pending: &ahead, ..*domain };
+                let best = self.ascent.choose(&penalised, &domain, 1, rng)?;
+                let settled = domain.settle(&best, rng)?;
+                settled.rows().for_each(|x| penalised.penalise(x));
+                chosen.extend(&settled);
+                ahead.extend(&settled);
+            }
+            Ok(chosen)
+        })
     }
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {

@@ -16,7 +16,7 @@ mod placement;
 mod q_ei;
 mod random;
 mod sobol;
-pub mod spec;
+pub(crate) mod spec;
 mod tpe;
 
 pub use auto::Auto;
@@ -32,6 +32,8 @@ pub use random::Random;
 pub use sobol::Sobol;
 pub use spec::Spec;
 pub use tpe::{Bandwidth, GoodCount, Tpe};
+
+pub use crate::gaussian_process::{Fitted, Regression};
 
 use std::any::Any;
 use std::fmt;

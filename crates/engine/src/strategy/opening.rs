@@ -64,7 +64,7 @@ impl<'a> Opening<'a> {
     }
 
     /// The configurations that may not be suggested again.
-    pub fn occupied(&self) -> Occupied<'a> {
+    pub(crate) fn occupied(&self) -> Occupied<'a> {
         let Evidence { space, history, pending, .. } = self.evidence;
         Domain { space, taken: history.taken(), pending, incumbents: pending }.occupied()
     }

@@ -33,6 +33,17 @@ pub(super) struct Placement<'s> {
     initial: usize,
 }
 
+/// What points are chosen by.
+pub(super) struct Choice<'c> {
+    /// The surrogate of the values told.
+    pub surrogate: &'c Surrogate,
+    /// Where points may lie. Its pending points include what is already in the batch.
+    pub domain: &'c Domain<'c>,
+    /// How many to choose.
+    pub count: usize,
+    pub rng: &'c mut Rng,
+}
+
 impl<'s> Placement<'s> {
     pub fn of(regression: &'s Regression, initial: usize) -> Self {
         Self { regression, initial }
@@ -40,14 +51,12 @@ impl<'s> Placement<'s> {
 
     /// Random points while there are too few trials, then those that `choose` places by the surrogate.
     ///
-    /// What `choose` gets is the surrogate of the values told, and a domain whose pending points include what is
-    /// already in the batch.
     pub fn place(
         self,
         evidence: Evidence<'_>,
         batch_size: usize,
         memory: &mut Memory,
-        choose: impl FnOnce(&Surrogate, &Domain<'_>, usize, &mut Rng) -> Result<Points>,
+        choose: impl FnOnce(Choice<'_>) -> Result<Points>,
     ) -> Result<Points> {
         let initial = Initial::FirstAndUnvalued(self.initial);
         place(evidence, batch_size, "place", initial, |opening| {
@@ -55,7 +64,12 @@ impl<'s> Placement<'s> {
             let incumbents = starts(space, history, &mut opening.rng);
             let domain = opening.domain(&incumbents);
             let surrogate = self.surrogate(history, memory.take().as_ref())?;
-            let chosen = choose(&surrogate, &domain, opening.count, &mut opening.rng)?;
+            let chosen = choose(Choice {
+                surrogate: &surrogate,
+                domain: &domain,
+                count: opening.count,
+                rng: &mut opening.rng,
+            })?;
             memory.keep(surrogate);
             Ok(chosen)
         })
@@ -114,26 +128,26 @@ fn starts(space: &SearchSpace, history: &History, rng: &mut Rng) -> Points {
     starts
 }
 
-/// `count` points, one after another: each is the maximum of the acquisition of a surrogate that believes its own
-/// mean at the pending points and at those chosen before (see [`Surrogate::believing`]).
-pub(super) fn one_by_one<A: SmoothAcquisition>(
-    ascent: Ascent,
-    surrogate: &Surrogate,
-    domain: &Domain<'_>,
-    count: usize,
-    rng: &mut Rng,
-    acquisition: impl Fn(Surrogate) -> A,
-) -> Result<Points> {
-    let mut ahead = domain.pending.clone();
-    let mut believing = surrogate.believing(ahead.rows())?;
-    let mut chosen = Points::with_capacity(ahead.dim(), count);
-    for _ in 0..count {
-        let domain = Domain { pending: &ahead, ..*domain };
-        let best = ascent.choose(&acquisition(believing.clone()), &domain, 1, rng)?;
-        let settled = domain.settle(&best, rng)?;
-        chosen.extend(&settled);
-        believing = believing.believing(settled.rows())?;
-        ahead.extend(&settled);
+impl Choice<'_> {
+    /// The points one after another: each is the maximum of the acquisition of a surrogate that believes its own mean at
+    /// the pending points and at those chosen before (see [`Surrogate::believing`]).
+    pub fn one_by_one<A: SmoothAcquisition>(
+        self,
+        ascent: Ascent,
+        acquisition: impl Fn(Surrogate) -> A,
+    ) -> Result<Points> {
+        let Self { surrogate, domain, count, rng } = self;
+        let mut ahead = domain.pending.clone();
+        let mut believing = surrogate.believing(ahead.rows())?;
+        let mut chosen = Points::with_capacity(ahead.dim(), count);
+        for _ in 0..count {
+            let domain = Domain { pending: &ahead, ..*domain };
+            let best = ascent.choose(&acquisition(believing.clone()), &domain, 1, rng)?;
+            let settled = domain.settle(&best, rng)?;
+            chosen.extend(&settled);
+            believing = believing.believing(settled.rows())?;
+            ahead.extend(&settled);
+        }
+        Ok(chosen)
     }
-    Ok(chosen)
 }

@@ -87,12 +87,9 @@ impl Strategy for QEi {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
-        Placement::of(&self.regression, self.initial).place(
-            evidence,
-            size,
-            memory,
-            |surrogate, domain, count, rng| self.choose(surrogate, domain, count, rng),
-        )
+        Placement::of(&self.regression, self.initial).place(evidence, size, memory, |choice| {
+            self.choose(choice.surrogate, choice.domain, choice.count, choice.rng)
+        })
     }
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {

@@ -3,12 +3,12 @@
 //! | paper | here |
 //! |---|---|
 //! | Theorem 1, β_t(δ) | [`confidence_width`] |
-//! | the same for all thresholds at once | [`integrated_confidence_width`] |
+//! | the same for all thresholds at once | `integrated_confidence_width` |
 //! | Lemma A.1, ½ log det(I + λ⁻¹K) as a sum | [`InformationGain`] |
-//! | (16, `eq:mig`), ξ_N | [`max_information_gain()`] |
-//! | Lemma A.2, Σ σ_{i-1}(xᵢ) | [`deviation_sum`], [`paper_deviation_sum`] |
+//! | (16, `eq:mig`), ξ_N | `max_information_gain` |
+//! | Lemma A.2, Σ σ_{i-1}(xᵢ) | `deviation_sum`, `paper_deviation_sum` |
 //! | Theorems 2, 3 and 4 | [`RegretBounds`] |
-//! | L_ε of (11, `eq:optimal-classifier-regret`) | [`noise_lipschitz`] |
+//! | L_ε of (11, `eq:optimal-classifier-regret`) | `noise_lipschitz` |
 //! | a bound from lower and upper bounds alone | [`Certificate`] |
 //!
 //! # Design
@@ -18,24 +18,20 @@
 
 mod bound;
 mod certificate;
-mod confidence;
-mod deviation_sum;
+pub(crate) mod confidence;
+pub(crate) mod deviation_sum;
 mod information_gain;
-mod max_information_gain;
-mod noise;
-pub mod normal;
+pub(crate) mod max_information_gain;
+pub(crate) mod noise;
+pub(crate) mod normal;
 mod regret;
 mod setting;
 
 pub use bound::{Assumption, Bound, Subject};
 pub use certificate::Certificate;
-pub use confidence::{
-    LabelNoise, confidence_width, confidence_width_for, integrated_confidence_width,
-};
-pub use deviation_sum::{deviation_sum, paper_constant_follows, paper_deviation_sum};
+pub(crate) use confidence::LabelNoise;
+pub use confidence::confidence_width;
 pub use information_gain::InformationGain;
-pub use max_information_gain::{MaxInformationGain, max_information_gain};
-pub use noise::noise_lipschitz;
 pub use regret::{Assumptions, BatchRun, Form, RegretBounds, Run};
 pub use setting::{
     Choice, Estimator, HyperParameterRule, Noise, Reason, Setting, Standing, ThresholdRule, Width,

@@ -1,7 +1,8 @@
 //! Naive numerics to test against: plain elimination, sums and loops.
 
+use wimble::internals::uniform;
 use wimble::kernel::{Kernel, Profile};
-use wimble::seed::{Rng, Seed, uniform};
+use wimble::seed::{Rng, Seed};
 
 /// Kernel least squares on a finite domain, one observation at a time: O(m²) each for m points.
 pub struct Posterior {

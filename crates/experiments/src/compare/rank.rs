@@ -6,7 +6,8 @@
 //! drawn with replacement, then seeds within each. Tools meet the same problems and seeds, so that the distance of two of them is
 //! surer than either rank: it has an interval of its own, from the same resamples.
 
-use wimble::seed::{Rng, Seed, below};
+use wimble::internals::below;
+use wimble::seed::{Rng, Seed};
 
 use crate::summary::quantile;
 

@@ -14,7 +14,7 @@
 //! Memory: 2.5 MB a table. A row out of its order, or a cell that is no number, is an error that names the line.
 
 use serde::Deserialize;
-use wimble::seed::below;
+use wimble::internals::below;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
 use super::{Folder, Source};

@@ -17,7 +17,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rand_xoshiro::rand_core::Rng as _;
-use wimble::seed::{Rng, Seed, below, uniform};
+use wimble::internals::{below, uniform};
+use wimble::seed::{Rng, Seed};
 
 use super::images::{CLASSES, Images, PIXELS};
 use super::space::HyperParameters;

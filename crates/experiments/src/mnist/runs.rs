@@ -201,7 +201,7 @@ fn parse(text: &str) -> Result<Table, String> {
 
 #[cfg(test)]
 mod tests {
-    use wimble::seed::{below, uniform};
+    use wimble::internals::{below, uniform};
 
     use super::super::images::{CLASSES, PIXELS};
     use super::*;

@@ -10,7 +10,8 @@
 //!
 //! Cost for n runs and d columns: O(T d n log² n) to fit, O(T log n) a value.
 
-use wimble::seed::{Seed, below};
+use wimble::internals::below;
+use wimble::seed::Seed;
 use wimble::space::{Configuration, SearchSpace};
 
 use super::runs::Run;

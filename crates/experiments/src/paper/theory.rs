@@ -17,19 +17,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
 use wimble::classifier::LeastSquares;
-use wimble::gaussian_process::{Regression, rkhs_norm};
 use wimble::goal::Direction;
+use wimble::internals::{
+    LabelNoise, max_information_gain, noise_lipschitz, normal, rkhs_norm, uniform,
+};
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
 use wimble::points::Points;
-use wimble::seed::{Seed, uniform};
+use wimble::seed::Seed;
 use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace};
+use wimble::strategy::Regression;
 use wimble::strategy::{Bore, BorePlusPlus, GpUcb, Optimism, Strategy};
 use wimble::theory::{
-    Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, LabelNoise, Noise,
-    RegretBounds, Run, Setting, ThresholdRule, Width, max_information_gain, noise_lipschitz,
-    normal,
+    Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, Noise, RegretBounds,
+    Run, Setting, ThresholdRule, Width,
 };
 
 use crate::benchmark::gaussian;

@@ -274,7 +274,8 @@ impl Slopes {
 
 #[cfg(test)]
 mod tests {
-    use wimble::seed::{Rng, Seed, uniform};
+    use wimble::internals::uniform;
+    use wimble::seed::{Rng, Seed};
 
     use super::*;
 

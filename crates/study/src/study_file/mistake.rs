@@ -115,7 +115,7 @@ pub(super) fn nearest<'n>(
     let near = (given.chars().count() / 3).max(1);
     names
         .into_iter()
-        .map(|name| (wimble::named::edits(given, name), name))
+        .map(|name| (wimble::internals::edits(given, name), name))
         .filter(|(edits, _)| *edits <= near)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, name)| name)

@@ -127,9 +127,10 @@ fn value_and_slope(target: Target, u: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::classifier::least_squares::tests::{DIM, TARGETS, fit, fixed, history, profiles};
+    use crate::classifier::least_squares::tests::{DIM, TARGETS, fit, fixed, history};
     use crate::classifier::{Confidence, Uncertain};
     use crate::kernel::Profile;
+    use crate::kernel::fixtures::profiles;
     use crate::seed::{Seed, uniform};
     use proptest::prelude::*;
 

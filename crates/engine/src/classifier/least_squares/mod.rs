@@ -36,12 +36,14 @@ use crate::theory::confidence_width;
 
 /// Settings of the kernel least-squares classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LeastSquares {
     /// λ, the ridge, positive: the variance of the noise in the labels. With more of it the estimate is smoother, and
     /// further from 0 and 1.
     pub ridge: f64,
     /// Where the kernel comes from.
+    // Version 0.1 wrote the names with `_`, here and in what this contains.
+    #[serde(alias = "hyper_parameters")]
     pub hyper_parameters: HyperParameters,
 }
 
@@ -247,6 +249,7 @@ mod tests {
     use crate::acquisition::SmoothAcquisition;
     use crate::history::History;
     use crate::kernel::Profile;
+    use crate::kernel::fixtures::profiles;
     use crate::labels::{Threshold, Weights};
     use crate::outcome::Outcome;
     use crate::points::dot;
@@ -255,15 +258,6 @@ mod tests {
 
     pub(super) const DIM: usize = 2;
     pub(super) const TARGETS: [Target; 2] = [Target::Logit, Target::LogProbability];
-
-    pub(super) fn profiles() -> impl Strategy<Value = Profile> {
-        prop_oneof![
-            Just(Profile::SquaredExponential),
-            (0.1..20.0_f64).prop_map(|alpha| Profile::RationalQuadratic { alpha }),
-            Just(Profile::Matern32),
-            Just(Profile::Matern52),
-        ]
-    }
 
     pub(super) fn fixed(profile: Profile) -> LeastSquares {
         let kernel = Kernel::new(profile, vec![0.2, 0.6], 1.0).unwrap();

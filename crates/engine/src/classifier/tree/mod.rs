@@ -9,6 +9,8 @@
 //! A grown tree is a flat array of nodes. Summary it costs one comparison a level.
 
 mod bins;
+#[cfg(test)]
+pub(super) mod fixtures;
 mod growth;
 mod summary;
 

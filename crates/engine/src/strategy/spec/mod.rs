@@ -21,7 +21,7 @@
 mod bore;
 mod classifier;
 mod method;
-pub mod names;
+pub(crate) mod names;
 mod row;
 mod rule;
 mod table;
@@ -50,6 +50,18 @@ pub struct Spec {
     /// The settings that the user gave, as a table. Empty for a table with every setting, as a store keeps it: that
     /// does not say which ones a user gave.
     given: Map<String, Json>,
+}
+
+/// The table with `-` for `_` in its keys: version 0.1 wrote some of them with `_`.
+fn kebab_keys(table: Map<String, Json>) -> Map<String, Json> {
+    let entries = table.into_iter().map(|(key, value)| {
+        let value = match value {
+            Json::Object(table) => Json::Object(kebab_keys(table)),
+            other => other,
+        };
+        (key.replace('_', "-"), value)
+    });
+    entries.collect()
 }
 
 /// A classifier by name, with its settings.
@@ -111,7 +123,7 @@ impl Spec {
 
     /// Reads a spec from its JSON form.
     fn from_json(json: Json) -> Result<Self> {
-        let given = json.as_object().cloned().unwrap_or_default();
+        let given = json.as_object().cloned().map(kebab_keys).unwrap_or_default();
         let mut spec = Self { method: read_part("method", json, METHODS)?, given };
         if spec.to_json().as_object() == Some(&spec.given) {
             spec.given.clear();

@@ -244,6 +244,38 @@ mod tests {
         assert_eq!(kept("bore classifier.start=cold"), (None, None));
     }
 
+    /// Names in tables with `_`, as version 0.1 wrote some, are read; they are written with `-`.
+    #[test]
+    fn keys_are_written_with_hyphens_and_read_as_version_0_1_wrote_them() {
+        let classifiers = CLASSIFIERS.iter().map(|name| format!("bore classifier={}", name.name));
+        let rules = RULES.iter().map(|name| format!("bore rule={}", name.name));
+        let methods = METHODS.iter().map(|name| name.name.to_owned());
+        let kernel = "{\"profile\":\"matern52\",\"length-scales\":[0.5],\"output-scale\":1.0}";
+        let fixed = [
+            format!("gp-ucb regression.fixed={{\"kernel\":{kernel},\"noise\":0.1}}"),
+            format!(
+                "bore++ classifier=least-squares classifier.hyper-parameters.fixed.kernel={kernel}"
+            ),
+        ];
+        for text in methods.chain(classifiers).chain(rules).chain(fixed) {
+            let spec = round_trip(&text);
+            let stored = serde_json::to_string(&spec).unwrap();
+            let keys = stored.split('"').skip(1).step_by(2);
+            assert!(keys.clone().all(|key| !key.contains('_')), "{stored}");
+        }
+        let stored = serde_json::to_string(&"bore++".parse::<Spec>().unwrap()).unwrap();
+        let old =
+            ["hyper-parameters", "length-scale", "output-scale", "max-evaluations", "max-points"]
+                .into_iter()
+                .fold(stored.clone(), |text, key| {
+                    assert!(text.contains(key), "{key} in {text}");
+                    text.replace(key, &key.replace('-', "_"))
+                });
+        let read: Spec = serde_json::from_str(&old).unwrap();
+        assert_eq!(read.to_string(), "bore++");
+        assert_eq!(serde_json::to_string(&read).unwrap(), stored);
+    }
+
     #[test]
     fn mistakes_name_the_value_and_the_choices() {
         assert!(refused("bohr").contains("the nearest is `bore`"));

@@ -1,6 +1,10 @@
 //! Points: n rows of d coordinates, one after another in memory.
 
+pub(crate) mod arithmetic;
+
 use serde::{Deserialize, Serialize};
+
+pub(crate) use arithmetic::{dot, squared_distance};
 
 /// Rows of `dim` coordinates each. Where nothing else is said they lie in the unit cube.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,14 +101,4 @@ impl Points {
     pub fn as_mut_slice(&mut self) -> &mut [f64] {
         &mut self.coordinates
     }
-}
-
-/// aᵀb, as one sum in order: its bits depend on nothing but the numbers.
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// ‖a - b‖², the squared Euclidean distance.
-pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }
