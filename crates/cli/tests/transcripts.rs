@@ -40,7 +40,8 @@ fn json_has_every_promised_field() {
     assert_eq!(report["problem"], "branin");
     assert_eq!(report["method"], "auto");
     assert_eq!(report["seed"], 5);
-    assert_eq!(report["evaluations"], 10 + 3 * 4);
+    // `auto` opens a search by itself; other methods have initial points of their own beside the rounds.
+    assert_eq!(report["evaluations"], 3 * 4);
     let minimum = wimble_problems::problem("branin").unwrap().minimum();
     let (best, regret) =
         (report["best_value"].as_f64().unwrap(), report["simple_regret"].as_f64().unwrap());

@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Number of points in a batch
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     batch_size: u32,
-    /// Number of batches after the initial points
+    /// Number of batches, after the initial points of a method that has them
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// The seed: the same seed gives the same run

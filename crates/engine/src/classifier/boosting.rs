@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
-        check_threads(Boosting::default(), |threads, labels, rng| {
+        check_threads(&Boosting::default(), |threads, labels, rng| {
             Boosting::default().fit_by(threads, labels, rng).unwrap()
         });
     }
@@ -299,7 +299,7 @@ mod tests {
             history.push(&[x], Outcome::from(value)).unwrap();
         }
         let boosting = Boosting { rounds: 1, members: 1, max_depth: 1, ..Boosting::default() };
-        let classifier = fit(boosting, &history);
+        let classifier = fit(&boosting, &history);
         let rate: f64 = 3.0 / 7.0;
         let start = (rate / (1.0 - rate)).ln();
         let step = |count: f64, target: f64| {
@@ -316,7 +316,7 @@ mod tests {
         let history = history(2, 100);
         let labels = labels(&history);
         let loss = |rounds| {
-            let classifier = fit(Boosting { rounds, members: 1, ..Boosting::default() }, &history);
+            let classifier = fit(&Boosting { rounds, members: 1, ..Boosting::default() }, &history);
             let log_probability = |(i, x): (usize, &[f64])| {
                 let p = classifier.probability(x);
                 if labels.is_good(i) { p.ln() } else { (1.0 - p).ln() }
@@ -346,7 +346,7 @@ mod tests {
             let error = wrong.check(3).unwrap_err().to_string();
             assert!(error.contains(field), "{error}");
         }
-        let alone = fit(Boosting { members: 1, ..boosting }, &history(1, 9));
+        let alone = fit(&Boosting { members: 1, ..boosting }, &history(1, 9));
         assert!(alone.upper_bound(Confidence::Width(0.0), Target::Logit).is_ok());
         let error = alone.upper_bound(Confidence::default(), Target::Logit).unwrap_err();
         assert!(error.to_string().starts_with("boosting members is 1"), "{error}");

@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn the_fit_does_not_depend_on_the_number_of_threads() {
         let forest = Forest::default();
-        check_threads(forest, |threads, labels, rng| forest.fit_by(threads, labels, rng));
+        check_threads(&forest, |threads, labels, rng| forest.fit_by(threads, labels, rng));
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
             history.push(&[f64::from(i)], Outcome::from(1.0)).unwrap();
         }
         for smoothing in [0.1, 1.0, 30.0] {
-            let forest = fit(Forest { smoothing, ..Forest::default() }, &history);
+            let forest = fit(&Forest { smoothing, ..Forest::default() }, &history);
             // A resample of seven points weighs seven, whichever are drawn.
             let expected = (7.0 + smoothing * 8.0 / 9.0) / (7.0 + smoothing);
             assert!((forest.probability(&[3.0]) - expected).abs() < 1e-14);
@@ -283,7 +283,7 @@ mod tests {
             history.push(&[f64::from(i) / 45.0], Outcome::from(0.0)).unwrap();
             history.push(&[1.0 - f64::from(i) / 45.0], Outcome::from(1.0)).unwrap();
         }
-        let forest = fit(Forest::default(), &history);
+        let forest = fit(&Forest::default(), &history);
         let spread = |x: f64| {
             let bound = Summary::Width(1.0).of(&mut forest.probabilities(&[x]));
             bound - forest.probability(&[x])
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn local_search_beats_as_many_random_candidates_on_a_fitted_forest() {
         const DIM: usize = 6;
-        let forest = fit(Forest::default(), &history(DIM, 300));
+        let forest = fit(&Forest::default(), &history(DIM, 300));
         let reals = (0..DIM).map(|i| Dimension::real(format!("x{i}"), 0.0, 1.0));
         let space = SearchSpace::new(reals).unwrap();
         let (taken, none) = (Taken::default(), Points::new(DIM));
@@ -362,7 +362,7 @@ mod tests {
             assert!(error.contains(field), "{error}");
         }
         assert!(Forest { features: Some(3), bins: 2, ..forest }.check(3).is_ok());
-        let alone = fit(Forest { trees: 1, ..forest }, &history(1, 9));
+        let alone = fit(&Forest { trees: 1, ..forest }, &history(1, 9));
         assert!(alone.upper_bound(Confidence::default(), Target::Logit).is_err());
     }
 

@@ -26,13 +26,13 @@ pub(in crate::classifier) fn labels(history: &History) -> Labels<'_> {
 }
 
 /// The classifier of these labels.
-pub(in crate::classifier) fn fit<L: Learner>(learner: L, history: &History) -> L::Classifier {
+pub(in crate::classifier) fn fit<L: Learner>(learner: &L, history: &History) -> L::Classifier {
     learner.fit(&labels(history), None, &mut Seed(2).stream("fit", 0)).unwrap()
 }
 
 /// Fits by any number of threads are the same, and that of the learner; `by` fits with so many.
 pub(in crate::classifier) fn check_threads<L: Learner>(
-    learner: L,
+    learner: &L,
     by: impl Fn(usize, &Labels<'_>, &mut Rng) -> L::Classifier,
 ) where
     L::Classifier: PartialEq + Debug,
