@@ -13,7 +13,7 @@ use crate::points::Points;
 
 /// The length scales, in those of the model.
 const SHORTER: f64 = 0.5;
-/// λ.
+/// λ, the ridge of the classifier of failures: more of it smooths more, and is surer of nothing.
 const RIDGE: f64 = 0.05;
 /// The least probability of success: even what has only failed may be tried again.
 const LEAST: f64 = 0.01;

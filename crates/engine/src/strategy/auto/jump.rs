@@ -29,8 +29,9 @@ const RIDGES: [f64; 4] = [1e-9, 1e-6, 1e-3, 3e-2];
 /// The part of the mean spread by which every coordinate of C is widened, so that it can be inverted.
 const WIDENED: f64 = 1e-10;
 
-/// τ from which on the minimum is worth a trial, and the curvature worth a metric.
+/// The least rank correlation τ at which the minimum of the quadratic is worth a trial.
 const TRUSTED: f64 = 0.5;
+/// The least τ at which its curvature is worth a metric.
 const DESCRIBES: f64 = 0.7;
 
 /// A quadratic, how far it may be followed, and how far it is believed.

@@ -132,11 +132,11 @@ impl HyperParameters {
 pub(super) struct LocalModel {
     pub(super) posterior: Posterior,
     pub(super) weights: Vec<f64>,
-    /// m.
+    /// m, the constant mean, in units of the targets.
     pub(super) mean: f64,
-    /// √c.
+    /// √c: deviations of the posterior times this are deviations of the targets.
     pub(super) scale: f64,
-    /// ρ.
+    /// ρ, the variance of the noise over that of the function.
     pub(super) noise: f64,
 }
 

@@ -47,8 +47,8 @@ const RADII: [f64; 4] = [0.2, 0.1, 0.05, 0.02];
 const NEIGHBOURS: usize = 10;
 /// ln ℓ ~ N(0, 1) in units of the interval, ln ρ ~ N(ln 0.05, 1.5).
 const PRIOR: Prior = Prior { log_scale: (0.0, 1.0), log_noise: (-2.995_732_273_553_991, 1.5) };
-/// ρ from which on a value is called lucky: four times the mean of its prior. Three functions without noise came to 0.15
-/// at most.
+/// Noise share ρ above which the best value is taken for luck: four times the mean of its prior. Three functions without
+/// noise came to 0.15 at most.
 const EVIDENT: f64 = 0.2;
 
 /// The state of the search as a function of history.

@@ -89,11 +89,11 @@ impl Default for Auto {
 
 /// Trials with a value below which the lowest is recommended: a model of fewer knows nothing of noise.
 const FEWEST: usize = 20;
-/// The noise, as a part of the variance of the targets, from which on the centre of a region is the model's.
+/// Share of noise in the variance of the targets above which the model, not the lowest value, chooses the centre of a region.
 const NOISY: f64 = 1e-3;
-/// Steps from which on an integer is as good as a real number, and those that it must have to be searched beside real
-/// numbers.
+/// An integer with this many steps is treated as a real number.
 const FINE: u64 = 32;
+/// The fewest steps of an integer that is searched in regions beside real numbers.
 const COARSE: u64 = 4;
 /// Trials drawn at random before the model is used.
 const INITIAL: usize = 10;

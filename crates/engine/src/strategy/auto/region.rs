@@ -31,7 +31,7 @@ use crate::points::{Points, squared_distance};
 pub(super) const WIDEST: f64 = 0.8;
 /// The least length: beyond it the grid of real coordinates is near.
 const LEAST: f64 = 1e-7;
-/// μ.
+/// μ: how many of its best trials make up a region. More make its box change more slowly.
 const ELITE: usize = 6;
 /// κ. A box of length 1 has a deviation of 1/√12 about its centre, and √2 times that about one of its points: 2.4 would keep the
 /// length under selection at random, and the rest makes up for picks that crowd at the centre.
@@ -49,7 +49,7 @@ const VALLEY: f64 = 0.2;
 const ADDITIVE: f64 = 0.5;
 /// Fits from one turn to the next.
 const TURN_EVERY: usize = 3;
-/// The noise, as a part of the variance of the targets, from which on a value is called lucky. Of seven functions without
+/// Share of noise in the variance of the targets above which the best value is taken for luck. Of seven functions without
 /// noise only rastrigin passed it, in two runs of five; of five with noise of 1 % or 10 % of the range, all but ackley-5 did
 /// within 210 trials.
 pub(super) const EVIDENT: f64 = 0.1;

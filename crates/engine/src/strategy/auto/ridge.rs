@@ -46,7 +46,7 @@ pub(super) struct Polynomials<'a> {
 /// A polynomial that was fitted.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ridge {
-    /// α.
+    /// α, the weight of each trial in the kernel expansion.
     weights: Vec<f64>,
     /// yᵢ - ŷ₋ᵢ(zᵢ).
     pub(super) left_out: Vec<f64>,
@@ -85,7 +85,7 @@ pub(super) struct Taylor {
 }
 
 impl Polynomials<'_> {
-    /// K.
+    /// The kernel matrix K of the points.
     fn kernel(&self) -> Mat<f64> {
         let (n, dim) = (self.points.len(), self.points.dim());
         let gram = |rows: &[f64]| {
