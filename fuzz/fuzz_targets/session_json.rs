@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
         Ok(trials) => {
             assert_eq!(session.issued(), issued + trials.len() as u64);
             for (trial, outcome) in trials.iter().zip([Outcome::from(0.5), Outcome::failed()]) {
-                session.tell(trial.id, outcome).expect("a trial just asked can be told");
+                session.tell(trial.id, outcome.clone()).expect("a trial just asked can be told");
                 session.tell(trial.id, outcome).expect_err("a trial is told once");
             }
             assert!(session.best().is_some(), "a trial was told a value");

@@ -5,8 +5,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use wimble::internals::{contributions, levels, uniform};
-use wimble::pareto::{Front, front, hypervolume};
+use wimble::internals::uniform;
+use wimble::pareto::{Front, contributions, front, hypervolume, levels};
 use wimble::points::Points;
 use wimble::seed::Seed;
 

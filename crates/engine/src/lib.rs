@@ -83,8 +83,6 @@ pub mod prelude {
 pub mod internals {
     pub use crate::gaussian_process::regression::rkhs_norm;
     pub use crate::named::spelling::{edits, nearest};
-    pub use crate::pareto::contribution::contributions;
-    pub use crate::pareto::level::levels;
     pub use crate::pareto::scalarisation::Scalarisation;
     pub use crate::seed::draw::{below, uniform};
     pub use crate::seed::fnv::fnv1a;
@@ -96,8 +94,6 @@ pub mod internals {
     pub use crate::theory::deviation_sum::{
         deviation_sum, paper_constant_follows, paper_deviation_sum,
     };
-    pub use crate::theory::max_information_gain::max_information_gain;
-    pub use crate::theory::noise::noise_lipschitz;
 
     /// The normal distribution.
     pub mod normal {

@@ -20,14 +20,15 @@ use naive::{
     normalised, smallest,
 };
 use wimble::internals::{
-    LabelNoise, below, deviation_sum, integrated_confidence_width, max_information_gain, normal,
-    paper_constant_follows, paper_deviation_sum, uniform,
+    LabelNoise, below, deviation_sum, integrated_confidence_width, normal, paper_constant_follows,
+    paper_deviation_sum, uniform,
 };
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
 use wimble::seed::Seed;
 use wimble::theory::{
     Assumptions, BatchRun, Certificate, Form, InformationGain, RegretBounds, Run, Setting, Width,
+    max_information_gain,
 };
 
 // Lemmas

@@ -17,9 +17,9 @@
 //! | | k = 2 | k = 3 | k > 3 |
 //! |---|---|---|---|
 //! | [`front`] | n log n | n log n | n f k |
-//! | `levels` | n log n | n² at worst | n² k at worst |
+//! | [`levels`] | n log n | n² at worst | n² k at worst |
 //! | [`hypervolume`] | n log n | n log n | exact within `STEPS`, else an estimate with its error |
-//! | `contributions` | n log n | n² log n | as n hypervolumes, within `STEPS` |
+//! | [`contributions`] | n log n | n² log n | as n hypervolumes, within `STEPS` |
 //! | [`Front::insert`] | log f | f | f k |
 
 pub(crate) mod contribution;
@@ -33,8 +33,10 @@ mod staircase;
 
 use std::cmp::Ordering;
 
+pub use contribution::contributions;
 pub use front::{Front, Placement, front};
 pub use hypervolume::{Hypervolume, hypervolume};
+pub use level::levels;
 pub use reference::reference_point;
 
 use crate::error::{Error, Result};

@@ -32,6 +32,8 @@ pub use certificate::Certificate;
 pub(crate) use confidence::LabelNoise;
 pub use confidence::confidence_width;
 pub use information_gain::InformationGain;
+pub use max_information_gain::max_information_gain;
+pub use noise::noise_lipschitz;
 pub use regret::{Assumptions, BatchRun, Form, RegretBounds, Run};
 pub use setting::{
     Choice, Estimator, HyperParameterRule, Noise, Reason, Setting, Standing, ThresholdRule, Width,

@@ -1,14 +1,12 @@
 //! The paper's theory experiment (appendix, "Theory assessment"), and random instances of Theorem 4.
 
-use wimble::internals::{
-    LabelNoise, below, confidence_width_for, noise_lipschitz, normal, uniform,
-};
+use wimble::internals::{LabelNoise, below, confidence_width_for, normal, uniform};
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
 use wimble::seed::Rng;
 use wimble::theory::{
     Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, Noise, RegretBounds,
-    Setting, ThresholdRule, Width,
+    Setting, ThresholdRule, Width, noise_lipschitz,
 };
 
 use super::naive::{Posterior, draw_index, index_of_largest, largest, normalised, smallest};

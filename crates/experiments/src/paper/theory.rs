@@ -18,9 +18,7 @@ use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
 use wimble::classifier::LeastSquares;
 use wimble::goal::Direction;
-use wimble::internals::{
-    LabelNoise, max_information_gain, noise_lipschitz, normal, rkhs_norm, uniform,
-};
+use wimble::internals::{LabelNoise, normal, rkhs_norm, uniform};
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
 use wimble::points::Points;
@@ -31,7 +29,7 @@ use wimble::strategy::Regression;
 use wimble::strategy::{Bore, BorePlusPlus, GpUcb, Optimism, Strategy};
 use wimble::theory::{
     Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, Noise, RegretBounds,
-    Run, Setting, ThresholdRule, Width,
+    Run, Setting, ThresholdRule, Width, max_information_gain, noise_lipschitz,
 };
 
 use crate::benchmark::gaussian;
