@@ -118,3 +118,47 @@ impl<'t> Reader<'t> {
         bound
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study_file::{Format, StudyFile};
+
+    fn read(goal: &str) -> Result<Goal, String> {
+        let space = "[space]\nx = { type = \"real\", low = 0, high = 1 }";
+        let text = format!("name = \"s\"\n{goal}\n{space}\n");
+        let file = StudyFile::parse("s.toml", &text, Format::Toml);
+        file.map(|file| file.goal).map_err(|mistakes| mistakes.to_string())
+    }
+
+    #[test]
+    fn a_direction_and_a_named_objective_are_goals() {
+        assert_eq!(read("").unwrap(), Direction::Minimise.into());
+        assert_eq!(read("direction = \"maximize\"").unwrap(), Direction::Maximise.into());
+        let named = Goal::new([Objective::maximise("speed")]).unwrap();
+        assert_eq!(read("[objectives]\nspeed = \"maximise\"").unwrap(), named);
+    }
+
+    #[test]
+    fn mistakes_are_shown_at_their_place() {
+        for (goal, words) in [
+            ("[objectives]\ne = \"smaller\"", "s.toml:3:5: the objective `e` is \"smaller\""),
+            ("[objectives]\ne = 3", "3:5"),
+            ("objectives = 3", "objectives is a whole number, but must be a table"),
+            ("[objectives]\n", "objectives is empty; leave it out"),
+            (
+                "direction = \"minimise\"\n[objectives]\ne = \"minimise\"",
+                "s.toml:2:1: direction belongs to a study of one value",
+            ),
+            ("[constraints]\nm = \"< 8\"", "the constraint `m` is \"< 8\""),
+            (
+                "[constraints]\nm = \"<= 8\"",
+                "the goal has 1 objective and 1 constraint, but a study has one objective for now",
+            ),
+            ("[objectives]\na = \"minimise\"\nb = \"maximise\"", "the goal has 2 objectives"),
+        ] {
+            let error = read(goal).unwrap_err();
+            assert!(error.contains(words), "{goal}: {error}");
+        }
+    }
+}

@@ -98,12 +98,21 @@ impl<'t> Reader<'t> {
     /// Checks what involves several settings: the method on the space, the budget of a finite space.
     fn check_whole(&mut self, file: &StudyFile) {
         let settings = file.settings(None);
+        if !settings.goal.is_single() {
+            let tables = ["constraints", "objectives"].into_iter();
+            let key = tables.filter(|key| self.table.get(key).is_some()).next_back();
+            let message = format!(
+                "the goal has {}, but a study has one objective for now, without constraints",
+                settings.goal
+            );
+            self.refuse(self.place(key.unwrap_or("name")), message);
+            return;
+        }
         if let Err(error) = settings.check() {
             let key = match &error {
                 Error::Invalid { field: "budget", .. } => "trials",
                 Error::Invalid { field: "lease", .. } => "lease",
                 Error::Invalid { field: "batch size", .. } => "batch-size",
-                Error::Invalid { field: "goal", .. } => "objectives",
                 _ => "name",
             };
             let message = match error {
