@@ -256,7 +256,7 @@ mod tests {
         assert!(matches!(found("[\"no-such-program\"]", ""), Err(Unfinished::CannotRun(_))));
         for (script, more, words) in [
             ("echo 1; echo oh no >&2; exit 3", "", "exit status: 3\noh no"),
-            ("echo nan", "", "NaN, which is not finite"),
+            ("echo nan", "", "the value is NaN, but must be a finite number"),
             ("echo done", "", "no result"),
             ("kill -KILL $$", "", "SIGKILL"),
             ("sleep 20", "timeout = 0.2\ngrace = 0.2", "its timeout of 200ms"),

@@ -18,7 +18,10 @@ pub fn a_study_is_created_once_and_opened_only_as_itself(place: &Place) {
             "its method is random, not sobol",
         ),
         (settings().batch_size(2), "its batch size is 1, not 2"),
-        (settings().goal(Direction::Maximise), "its direction is minimise, not maximise"),
+        (
+            settings().goal(Direction::Maximise),
+            "its goal is to minimise value, not to maximise value",
+        ),
         (settings().budget(3), "its budget is 100, not 3"),
         (settings().retries(1), "its retry limit is 3, not 1"),
         (settings().lease(LEASE * 2), "its lease is 60s, not 120s"),

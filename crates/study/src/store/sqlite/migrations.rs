@@ -163,11 +163,9 @@ pub(super) fn version(connection: &Connection) -> rusqlite::Result<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{Record, Settings};
     use crate::store::Reader as _;
-    use crate::store::sqlite::{Sqlite, rows};
+    use crate::store::sqlite::Sqlite;
     use crate::{Counts, Origin, Outcome, SystemClock};
-    use wimble::prelude::{Dimension, Direction, SearchSpace};
 
     #[test]
     fn a_file_is_brought_up_to_date_once_and_a_later_one_is_refused() {
@@ -197,10 +195,14 @@ mod tests {
             )
             .unwrap();
         apply(&first, 0, 1, Timestamp(0)).unwrap();
-        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
-        let settings =
-            Settings::new("old", space, "random".parse().unwrap()).goal(Direction::Maximise);
-        rows::add(&first, "file", &Record::new(settings), Timestamp(0)).unwrap();
+        // As version 1 wrote it.
+        let space =
+            r#"{"repeats":false,"dimensions":[{"name":"x","type":"real","low":0.0,"high":1.0}]}"#;
+        let method = r#"{"name":"random"}"#;
+        let statement = "INSERT INTO studies (name, format, engine, space, direction, method, batch_size, seed, \
+                         budget, retries, lease, created) \
+                         VALUES ('old', 1, '0.1.0', ?1, 'maximise', ?2, 1, '0', 100, 3, 60000, 0)";
+        first.execute(statement, params![space, method]).unwrap();
         first
             .execute_batch(
                 "UPDATE studies SET issued = 4, sequence = 9, fence = 4;
