@@ -99,8 +99,8 @@ impl<'t> Reader<'t> {
     fn check_whole(&mut self, file: &StudyFile) {
         let settings = file.settings(None);
         if !settings.goal.is_single() {
-            let tables = ["constraints", "objectives"].into_iter();
-            let key = tables.filter(|key| self.table.get(key).is_some()).next_back();
+            let tables = ["objectives", "constraints"];
+            let key = tables.into_iter().find(|key| self.table.get(key).is_some());
             let message = format!(
                 "the goal has {}, but a study has one objective for now, without constraints",
                 settings.goal
