@@ -89,6 +89,50 @@ fn suggestions_are_legal_and_never_repeat() {
 }
 
 #[test]
+fn forecasts_are_finite_pure_and_change_no_suggestion() {
+    let modelled = |method: &str| !["random", "sobol", "cma-es"].contains(&method);
+    for method in METHODS {
+        let session = || {
+            let goal = Direction::Maximise;
+            Session::new(mixed_space(), strategy(method), goal, Seed(4)).unwrap()
+        };
+        let (mut session, mut other) = (session(), session());
+        assert_eq!(session.predict(&[]).unwrap(), None, "{method} has nothing to learn from");
+        let trials = run(&mut session, &[10, 8]);
+        run(&mut other, &[10, 8]);
+        let at: Vec<Configuration> = trials.into_iter().map(|trial| trial.configuration).collect();
+        let forecasts = session.predict(&at).unwrap();
+        assert_eq!(forecasts.is_some(), modelled(method), "{method}");
+        assert_eq!(session.predict(&at).unwrap(), forecasts, "{method}");
+        for Forecast { mean, deviation, good, success } in forecasts.into_iter().flatten() {
+            assert!(mean.is_none_or(f64::is_finite), "{method}");
+            assert!(deviation.is_none_or(|d| d >= 0.0 && d.is_finite()), "{method}");
+            let good = good.into_iter().flat_map(|good| [Some(good.probability), good.upper_bound]);
+            for probability in good.chain([success]).flatten() {
+                assert!((0.0..=1.0).contains(&probability), "{method}: {probability}");
+            }
+        }
+        assert_eq!(session.ask(3).unwrap(), other.ask(3).unwrap(), "{method}");
+    }
+}
+
+#[test]
+fn a_goal_that_is_not_served_is_refused_with_the_methods_that_can() {
+    for method in METHODS {
+        let goal = Goal::new([Objective::minimise("a"), Objective::maximise("b")]).unwrap();
+        let served = Session::new(mixed_space(), strategy(method), goal, Seed(1));
+        match method {
+            "random" | "sobol" => assert!(served.is_ok(), "{method}"),
+            _ => {
+                let error = served.err().unwrap().to_string();
+                assert!(error.contains("cannot work towards a goal of 2 objectives"), "{error}");
+                assert!(error.ends_with("methods that can: random, sobol"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_same_seed_and_evidence_give_the_same_suggestions_on_any_number_of_threads() {
     for method in METHODS {
         let run_once = move || {

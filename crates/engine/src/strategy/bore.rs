@@ -169,7 +169,8 @@ where
             let bound = classifier.upper_bound(self.confidence, Target::LogProbability)?;
             let mut values = vec![0.0; at.len()];
             bound.values(at, &mut values);
-            Ok(Some(values.into_iter().map(f64::exp).collect()))
+            // A bound above 1 says no more than 1 does.
+            Ok(Some(values.into_iter().map(|value| value.exp().min(1.0)).collect()))
         })
     }
 }

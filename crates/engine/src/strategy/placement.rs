@@ -16,7 +16,7 @@ use crate::history::History;
 use crate::points::Points;
 use crate::seed::Rng;
 use crate::space::SearchSpace;
-use crate::theory::normal::cumulative;
+use crate::theory::normal::probability_within;
 
 /// Radii of the points drawn near the best trials, parts of the cube's side. The peaks of an acquisition near a
 /// good trial become too narrow for points drawn uniformly.
@@ -86,7 +86,7 @@ impl<'s> Placement<'s> {
         let surrogate = self.surrogate(evidence.history, memory.take().as_ref())?;
         let forecast = |x: &[f64]| {
             let Prediction { mean, deviation } = surrogate.predict(x);
-            let probability = cumulative((best - mean) / deviation);
+            let probability = probability_within(best - mean, deviation);
             let good = Good { threshold: best, probability, upper_bound: None };
             Forecast {
                 mean: Some(mean),

@@ -20,6 +20,14 @@ pub fn cumulative(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
+/// P(z ≤ gap) for a normal z of mean 0 and this deviation; certain where the deviation is 0.
+pub(crate) fn probability_within(gap: f64, deviation: f64) -> f64 {
+    match deviation > 0.0 {
+        true => cumulative(gap / deviation),
+        false => f64::from(u8::from(gap >= 0.0)),
+    }
+}
+
 /// Φ⁻¹(p): -∞ at 0, ∞ at 1, NaN outside [0, 1].
 pub fn quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
@@ -73,6 +81,13 @@ mod tests {
     use super::*;
 
     /// Published values of Φ⁻¹ and Φ.
+    #[test]
+    fn without_a_deviation_the_answer_is_certain() {
+        assert_eq!(probability_within(0.0, 0.0), 1.0);
+        assert_eq!(probability_within(-1e-300, 0.0), 0.0);
+        assert_eq!(probability_within(2.0, 2.0), cumulative(1.0));
+    }
+
     #[test]
     fn quantiles_and_tails_have_their_tabulated_values() {
         let close = |got: f64, expected: f64| {

@@ -14,7 +14,7 @@
 use super::local_model::LocalModel;
 use crate::forecast::{Forecast, Good};
 use crate::gaussian_process::Prediction;
-use crate::theory::normal::cumulative;
+use crate::theory::normal::probability_within;
 
 /// Which value belongs to which target.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub(super) fn forecast(
 ) -> Forecast {
     let Prediction { mean, deviation } = model.posterior.predict(&model.weights, u);
     let (mean, deviation) = (mean + model.mean, deviation * model.scale);
-    let probability = cumulative((mean - scale.target(best)) / deviation);
+    let probability = probability_within(mean - scale.target(best), deviation);
     Forecast {
         mean: Some(scale.value(mean)),
         deviation: Some(0.5 * (scale.value(mean - deviation) - scale.value(mean + deviation))),
