@@ -312,7 +312,7 @@ impl Goal {
         }
         let mut used = Vec::new();
         for Constraint { name, .. } in &self.constraints {
-            let measured = constraints.get(name).or_else(|| shared.get(name)).copied();
+            let measured = shared.get(name).or_else(|| constraints.get(name)).copied();
             taken.constraints.push(measured.ok_or_else(|| missing("constraint", name))?);
             used.push(name);
         }

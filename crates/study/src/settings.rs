@@ -152,8 +152,8 @@ impl Settings {
         };
         compare("space", space_text(&stored.space), space_text(&self.space));
         compare("goal", goal_text(&stored.goal), goal_text(&self.goal));
-        // The same method may be written with or without its defaults.
-        if stored.method != self.method {
+        // The same method may be written with or without its defaults, and may leave open what the study has decided.
+        if !agrees(&method_table(&self.method), &method_table(&stored.method)) {
             compare("method", stored.method.to_string(), self.method.to_string());
         }
         compare("batch size", stored.batch_size.to_string(), self.batch_size.to_string());
@@ -233,6 +233,21 @@ pub(crate) fn check_name(study: &str, field: &'static str, name: &str) -> Result
         return Err(Error::Invalid { study: study.to_owned(), field, value, allowed });
     }
     Ok(())
+}
+
+/// The settings of a method as a table; what it leaves open is not in it.
+fn method_table(method: &Spec) -> serde_json::Value {
+    serde_json::to_value(method).unwrap_or_default()
+}
+
+/// Whether all that `given` says stands in `stored` too.
+fn agrees(given: &serde_json::Value, stored: &serde_json::Value) -> bool {
+    match (given.as_object(), stored.as_object()) {
+        (Some(given), Some(stored)) => given
+            .iter()
+            .all(|(key, value)| stored.get(key).is_some_and(|stored| agrees(value, stored))),
+        _ => given == stored,
+    }
 }
 
 /// A goal in words, for messages and for telling two apart.

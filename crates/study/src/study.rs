@@ -57,7 +57,12 @@ impl Study {
         let strategy = strategy(&settings)?;
         let stored = store.create(&Record::new(settings.clone()))?;
         settings.check_same(&stored.settings)?;
-        Ok(Self::new(store, settings, Some(strategy)))
+        if settings.method == stored.settings.method {
+            return Ok(Self::new(store, settings, Some(strategy)));
+        }
+        // What these settings leave open of the method, the study decided when it was created.
+        let method = stored.settings.method;
+        Ok(Self::new(store, Settings { method, ..settings }, None))
     }
 
     /// The study of this name, with the settings that it was created with. The method is built when it first proposes or

@@ -75,6 +75,14 @@ fn continue_all(store: &Arc<dyn Store>) {
     assert_eq!(methods.len(), 19);
     minimise(store);
     maximise(store);
+    // Who opens a study with the same words as before continues it as it was created.
+    let old = store.study("method-00").unwrap().settings;
+    assert_eq!(old.method.to_string(), "auto initial=10");
+    let words = wimble_study::Settings { method: "auto".parse().unwrap(), ..old.clone() };
+    let again = Study::open_or_create(Arc::clone(store), words).unwrap();
+    assert_eq!(again.settings(), &old);
+    let other = wimble_study::Settings { method: "auto width=2".parse().unwrap(), ..old };
+    assert!(matches!(Study::open_or_create(Arc::clone(store), other), Err(Error::Differs { .. })));
     // What followed the batch size still does, though it was stored as a number.
     let network = store.study("method-01").unwrap().settings.method;
     assert_eq!(network, "bore".parse().unwrap(), "{network}");

@@ -117,6 +117,8 @@ fn describe(trial: &Trial, engine: Option<&str>) -> String {
     let mut text = format!("Trial {}: {}", trial.id, row.state);
     if let Some(value) = row.value {
         text.push_str(&format!(", value {value}"));
+        let deviation = row.deviation.map(|deviation| format!(" ± {deviation}"));
+        text.push_str(&deviation.unwrap_or_default());
     }
     if let Some(reason) = &row.reason {
         text.push_str(&format!(": {reason}"));

@@ -18,7 +18,15 @@ pub fn run(look: &Look) -> Result<()> {
     ]);
     let mut continued = Vec::new();
     for name in store.studies()? {
-        let (record, counts) = (store.study(&name)?, store.counts(&name)?);
+        let record = match store.study(&name) {
+            Ok(record) => record,
+            // One study that this version cannot read does not hide the others.
+            Err(error) => {
+                eprintln!("warning: {error}");
+                continue;
+            }
+        };
+        let counts = store.counts(&name)?;
         let settings = &record.settings;
         let best = store
             .best(&name, 1)?

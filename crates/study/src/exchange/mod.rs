@@ -79,7 +79,7 @@ mod tests {
     use crate::trial::Trial;
     use crate::{Addition, Filter, ManualClock, Study};
     use std::sync::Arc;
-    use wimble::outcome::{Failure, Outcome};
+    use wimble::outcome::{Failure, Measured, Outcome};
     use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
     /// A study with every state of a trial; texts that look like numbers, quotes and line breaks.
@@ -100,6 +100,7 @@ mod tests {
                 0 => continue,
                 1 => Outcome::Failed(Failure::from("exit status: 3, \"sadly\"\n")),
                 2 => Outcome::Infeasible,
+                3 => Measured { value: 0.31, deviation: Some(0.02) }.into(),
                 number => Outcome::from(1.0 / number as f64 - 0.2),
             };
             let attributes = [

@@ -13,7 +13,8 @@
 //! Optuna has no search space: each trial tells which parameters it asked for. One that only some trials have becomes
 //! conditional on a categorical parameter that explains when it is there; where none does, the import is refused and a
 //! study file must say what the space is. Infeasible trials are written as `FAIL`, with the user attribute
-//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
+//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`,
+//! the known deviation of a value `wimble:deviation`.
 //! Other user attributes are the attributes of the trial, both ways.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +24,7 @@ use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use serde_json::{Value as Json, json};
 use wimble::goal::Direction;
-use wimble::outcome::Outcome;
+use wimble::outcome::{Measured, Outcome};
 use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
 
 use super::row::Row;
@@ -38,6 +39,7 @@ const SCHEMA: i64 = 12;
 /// User attributes for what Optuna has no word for.
 const INFEASIBLE: &str = "wimble:infeasible";
 const REASON: &str = "wimble:reason";
+const DEVIATION: &str = "wimble:deviation";
 const TRIAL: &str = "wimble:trial";
 /// More steps of a float than this are read as a real.
 const MOST_LEVELS: f64 = 1_000.0;
@@ -119,7 +121,7 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             trial: u64::try_from(number).ok(),
             state: state.to_owned(),
             value,
-            deviation: None,
+            deviation: ours.deviation.filter(|_| value.is_some()),
             reason,
             worker: Some("optuna".to_owned()),
             started: time(row.get(3)?),
@@ -175,6 +177,7 @@ fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
 struct Ours {
     infeasible: bool,
     reason: Option<String>,
+    deviation: Option<f64>,
     attributes: BTreeMap<String, Json>,
 }
 
@@ -193,6 +196,7 @@ fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
         match key.as_str() {
             INFEASIBLE => ours.infeasible = json == true,
             REASON => ours.reason = json.as_str().map(str::to_owned),
+            DEVIATION => ours.deviation = json.as_f64(),
             TRIAL => {}
             _ => drop(ours.attributes.insert(key, json)),
         }
@@ -429,7 +433,8 @@ fn write_trial(
     };
     attribute(TRIAL, trial.id.into())?;
     let attributes = trial.attributes().into_iter().flat_map(Attributes::iter);
-    for (name, value) in attributes.filter(|(name, _)| ![TRIAL, INFEASIBLE, REASON].contains(name))
+    for (name, value) in
+        attributes.filter(|(name, _)| ![TRIAL, INFEASIBLE, REASON, DEVIATION].contains(name))
     {
         attribute(name, value.clone())?;
     }
@@ -439,6 +444,9 @@ fn write_trial(
                 transaction
                     .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, ?2, ?3, 'FINITE')")?
                     .execute(params![id, objective as i64, measured.value])?;
+            }
+            if let [Measured { deviation: Some(deviation), .. }] = measurement.objectives[..] {
+                attribute(DEVIATION, deviation.into())?;
             }
         }
         Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,

@@ -50,8 +50,9 @@ impl From<Outcome> for Finding {
 /// Why there is no result, in words.
 pub type Missing = String;
 
-/// The fields of a result. An object with one of the first four is a result.
+/// The fields of a result; an object with one of the first three is one.
 const FIELDS: [&str; 5] = ["value", "infeasible", "objectives", "constraints", "deviation"];
+const DECIDING: usize = 3;
 
 /// Reads the output of a command, or what it wrote to its result file, as a result under a goal.
 pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
@@ -65,12 +66,14 @@ pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
         }
         if line.starts_with('{') {
             match first_object(&text[start..]) {
-                Ok(fields) if FIELDS[..4].iter().any(|field| fields.contains_key(*field)) => {
+                Ok(fields)
+                    if FIELDS[..DECIDING].iter().any(|field| fields.contains_key(*field)) =>
+                {
                     return finding(fields, goal);
                 }
                 Ok(_) => {}
                 Err(reason)
-                    if FIELDS[..4]
+                    if FIELDS[..DECIDING]
                         .iter()
                         .any(|field| text[start..].contains(&format!("\"{field}\""))) =>
                 {
@@ -101,7 +104,14 @@ fn first_object(text: &str) -> Result<Map<String, Json>, serde_json::Error> {
 /// The result in the fields of an object.
 fn finding(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, Missing> {
     let mut take = |name: &str| fields.remove(name).filter(|json| !json.is_null());
-    let [value, infeasible, objectives, constraints, deviation] = FIELDS.map(&mut take);
+    let [value, infeasible, mut objectives, mut constraints, deviation] = FIELDS.map(&mut take);
+    // A study of one value has no other objectives and constraints: beside its value these words mean nothing to it.
+    if value.is_some() && goal.as_direction().is_some() {
+        let others = [("objectives", objectives.take()), ("constraints", constraints.take())];
+        for (name, json) in others {
+            fields.extend(json.map(|json| (name.to_owned(), json)));
+        }
+    }
     let attributes = kept(fields);
     let infeasible = match infeasible {
         None => false,
@@ -120,23 +130,39 @@ fn finding(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, Missin
             let deviation = deviation.map(|json| number("deviation", &json)).transpose()?;
             single(Measured { value: number("value", &value)?, deviation }, goal)?
         }
-        (Some(value), None) => {
-            let [objective] = goal.objectives() else { return Err(several(goal)) };
-            let named = Map::from_iter([(objective.name.clone(), value)]);
-            several_of(goal, Some(named.into()), constraints)?
+        (value, objectives) => {
+            let objectives = match (value, goal.objectives()) {
+                (None, _) => objectives,
+                (Some(value), [objective]) => {
+                    Some(Map::from_iter([(objective.name.clone(), value)]).into())
+                }
+                (Some(_), _) => return Err(several(goal)),
+            };
+            several_of(goal, objectives, constraints, deviation)?
         }
-        (None, objectives) => several_of(goal, objectives, constraints)?,
     };
     Ok(Finding { outcome, attributes })
 }
 
-/// A result by the names of its objectives and constraints.
+/// A result by the names of its objectives and constraints. A deviation beside them is that of the only objective.
 fn several_of(
     goal: &Goal,
     objectives: Option<Json>,
     constraints: Option<Json>,
+    deviation: Option<Json>,
 ) -> Result<Outcome, Missing> {
-    let objectives = named("objectives", objectives)?;
+    let mut objectives = named("objectives", objectives)?;
+    match (deviation, objectives.values_mut().next()) {
+        (Some(json), Some(only)) if goal.objectives().len() == 1 && only.deviation.is_none() => {
+            only.deviation = Some(number("deviation", &json)?);
+        }
+        (Some(_), _) => {
+            let message = "`deviation` stands beside several values; write each as \
+                           {\"value\": …, \"deviation\": …}";
+            return Err(message.to_owned());
+        }
+        (None, _) => {}
+    }
     let constraints = named("constraints", constraints)?;
     goal.measurement(objectives, constraints).map(Outcome::Measured)
 }
@@ -229,6 +255,20 @@ mod tests {
         };
         assert_eq!(several.outcome, expected.into());
         assert_eq!(several.attributes.get("epochs"), Some(&Json::from(9)));
+        // A deviation beside one objective is its own; beside several it is nobody's.
+        let error = Goal::new([Objective::minimise("error")]).unwrap();
+        let text = "{\"objectives\": {\"error\": 0.31}, \"deviation\": 0.02}";
+        assert_eq!(read(text, &error).unwrap().outcome, measured(0.31, Some(0.02)).into());
+        let text = "{\"objectives\": {\"error\": 1, \"speed\": 2}, \"constraints\": {\"memory\": 1}, \
+                    \"deviation\": 0.02}";
+        assert!(read(text, &goal()).unwrap_err().contains("beside several values"));
+        // To a study of one value these words are attributes, as they were before goals.
+        let plain =
+            found("{\"value\": 1, \"objectives\": {\"a\": 2}, \"constraints\": {\"m\": 3}}");
+        assert_eq!(plain.outcome, 1.0.into());
+        let names: Vec<&str> = plain.attributes.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["constraints", "objectives"]);
+        assert_eq!(outcome("0.31\n{\"constraints\": {\"m\": 1}}\n"), Ok(0.31.into()));
         // One objective by its name, and a value with constraints.
         let named = read("{\"objectives\": {\"value\": 2}}", &Goal::default()).unwrap();
         assert_eq!(named.outcome, 2.0.into());

@@ -58,7 +58,8 @@ fn interpolate(known: &[(f64, f64)], at: f64, pair: impl Fn((f64, f64)) -> (f64,
     }
     let after = known.partition_point(|&known| pair(known).0 < at).clamp(1, known.len() - 1);
     let ((x, y), (next_x, next_y)) = (pair(known[after - 1]), pair(known[after]));
-    y + (next_y - y) * (at - x) / (next_x - x)
+    let part = (at - x) / (next_x - x);
+    y * (1.0 - part) + next_y * part
 }
 
 /// What a model expects of a point in its coordinates, where `best` is the best value known and `success` the probability
@@ -74,8 +75,9 @@ pub(super) fn forecast(
     let (mean, deviation) = (mean + model.mean, deviation * model.scale);
     let probability = probability_within(mean - scale.target(best), deviation);
     Forecast {
-        mean: Some(scale.value(mean)),
-        deviation: Some(0.5 * (scale.value(mean - deviation) - scale.value(mean + deviation))),
+        mean: Some(scale.value(mean)).filter(|mean| mean.is_finite()),
+        deviation: Some(0.5 * (scale.value(mean - deviation) - scale.value(mean + deviation)))
+            .filter(|deviation| deviation.is_finite()),
         good: Some(Good { threshold: best, probability, upper_bound: None }),
         success: Some(success),
     }

@@ -157,6 +157,11 @@ impl Strategy for Tpe {
         let Some(threshold) = threshold else { return Ok(None) };
         let axes = Axis::all(space);
         let (good, bad) = self.split(history);
+        // Without a bad trial there is nothing to tell good ones from. Of equal values at the threshold, as many count as
+        // good as the rule wants: the forecast is of the model that proposes.
+        if bad.is_empty() {
+            return Ok(None);
+        }
         let density = |all: &[Observation<'_>]| Parzen::fit(space, &axes, all, self.bandwidth);
         let (good_density, bad_density) = (density(&good), density(&bad));
         // γ is the share of the good trials; by Bayes' rule, γℓ / (γℓ + (1 - γ)g).

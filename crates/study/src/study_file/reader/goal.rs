@@ -148,7 +148,7 @@ mod tests {
             ("[objectives]\n", "objectives is empty; leave it out"),
             (
                 "direction = \"minimise\"\n[objectives]\ne = \"minimise\"",
-                "s.toml:2:1: direction belongs to a study of one value",
+                "s.toml:2:13: direction belongs to a study of one value",
             ),
             ("[constraints]\nm = \"< 8\"", "the constraint `m` is \"< 8\""),
             (
