@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    ask, best, check, delete, doctor, export, import, init, manual, methods, minimize, problems,
-    run, show, studies, tell, trials,
+    ask, best, check, delete, doctor, export, import, importance, init, manual, methods, minimize,
+    problems, run, show, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -49,6 +49,8 @@ enum Command {
     Trials(trials::Arguments),
     /// Show everything about one trial
     Show(show::Arguments),
+    /// Show which parameters matter
+    Importance(importance::Arguments),
     /// List the studies of a storage
     Studies(storage::Look),
     /// Add trials evaluated elsewhere, from CSV, JSON lines or Optuna's SQLite storage
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         Command::Best(arguments) => best::run(&arguments),
         Command::Trials(arguments) => trials::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Importance(arguments) => importance::run(&arguments),
         Command::Studies(arguments) => studies::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

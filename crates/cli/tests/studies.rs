@@ -196,6 +196,21 @@ fn under_noise_another_trial_than_the_luckiest_is_recommended() {
 }
 
 #[test]
+fn the_parameter_that_matters_is_named_and_an_unknown_quantity_is_not() {
+    let desk = Desk::new(&study("echo $1", "trials = 40"));
+    desk.printed(&["run", "study.toml", "--quiet"]);
+    let found = desk.json(&["importance", "--json"]);
+    assert_eq!((&found["quantity"], &found["trials"]), (&"value".into(), &40.into()));
+    let total = |k: usize| found["shares"][k]["total"]["mean"].as_f64().unwrap();
+    assert!(total(0) > 0.9 && total(1) < 0.1, "{found}");
+    let text = desk.printed(&["importance"]);
+    let places = ["\n x ", "\n c "].map(|name| text.find(name).unwrap());
+    assert!(places[0] < places[1] && text.contains("R²"), "{text}");
+    let refused = desk.refused(&["importance", "--of", "speed"]);
+    assert!(refused.contains("the quantity is `speed`, but must be one of value"), "{refused}");
+}
+
+#[test]
 fn a_spent_budget_is_raised_and_another_space_is_refused() {
     let desk = Desk::new(&study("echo 1", "trials = 3"));
     desk.printed(&["run", "--quiet"]);

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
+use crate::importance::{Importance, importance};
 use crate::outcome::Outcome;
 use crate::points::Points;
 use crate::seed::Seed;
@@ -125,6 +126,21 @@ impl Ledger {
         let forecasts = strategy.predict(evidence, &points, &mut self.memory)?;
         let direction = self.goal().first_direction();
         Ok(forecasts.map(|all| all.into_iter().map(|one| one.turned(direction)).collect()))
+    }
+
+    /// What each parameter does to an objective or a constrained quantity, given by its name.
+    pub fn importance(&self, quantity: &str) -> Result<Importance> {
+        let (goal, history) = (self.goal(), &self.history);
+        let objectives = goal.objectives().iter().map(|objective| objective.name.as_str());
+        let constraints = goal.constraints().iter().map(|constraint| constraint.name.as_str());
+        let names: Vec<&str> = objectives.chain(constraints).collect();
+        let mut columns = history.objectives().iter().chain(history.constraints());
+        let place = names.iter().position(|name| *name == quantity);
+        let Some(column) = place.and_then(|place| columns.nth(place)) else {
+            let allowed = format!("one of {}", names.join(", "));
+            return Err(Error::invalid("the quantity", format!("`{quantity}`"), allowed));
+        };
+        importance(&self.space, history, column, self.seed)
     }
 
     /// Where the search takes place.

@@ -41,6 +41,7 @@ pub mod forecast;
 mod gaussian_process;
 pub mod goal;
 pub mod history;
+pub mod importance;
 pub mod kernel;
 pub mod labels;
 pub mod ledger;

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
 use crate::goal::{Direction, Goal};
 use crate::history::History;
+use crate::importance::Importance;
 use crate::ledger::{Best, Ledger};
 use crate::outcome::Outcome;
 use crate::seed::Seed;
@@ -150,6 +151,12 @@ impl Session {
     /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Forecasts> {
         self.ledger.predict(&*self.strategy, configurations)
+    }
+
+    /// What each parameter does to an objective or a constrained quantity, given by its name; the objective of a session
+    /// that was given a direction only is called `value`.
+    pub fn importance(&self, quantity: &str) -> Result<Importance> {
+        self.ledger.importance(quantity)
     }
 
     /// The session as JSON text, without its strategy.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "error",
     "named",
     "seed",
@@ -27,6 +27,7 @@ const ORDER: [&str; 25] = [
     "gaussian_process",
     "acquisition",
     "classifier",
+    "importance",
     "batch",
     "strategy",
     "ledger",

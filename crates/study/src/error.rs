@@ -42,6 +42,14 @@ pub enum Error {
         /// Why.
         source: Box<wimble::Error>,
     },
+    /// It cannot be said which parameter matters.
+    #[error("study `{study}`: {source}")]
+    Importance {
+        /// The study.
+        study: String,
+        /// Why.
+        source: Box<wimble::Error>,
+    },
     /// A setting or an argument has a value that is not allowed.
     #[error("study `{study}`: {field} is {value}, but must be {allowed}")]
     Invalid {

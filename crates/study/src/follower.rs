@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use wimble::forecast::Forecasts;
 use wimble::history::History;
+use wimble::importance::Importance;
 use wimble::ledger::{Best, Ledger};
 use wimble::points::Points;
 use wimble::space::Configuration;
@@ -134,6 +135,14 @@ impl Follower {
         configurations: &[Configuration],
     ) -> Result<Forecasts> {
         self.ledger.predict(strategy, configurations).map_err(|source| Error::Prediction {
+            study: self.study.clone(),
+            source: source.into(),
+        })
+    }
+
+    /// What each parameter does to an objective or a constrained quantity.
+    pub fn importance(&self, quantity: &str) -> Result<Importance> {
+        self.ledger.importance(quantity).map_err(|source| Error::Importance {
             study: self.study.clone(),
             source: source.into(),
         })

@@ -10,6 +10,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use wimble::forecast::Forecasts;
+use wimble::importance::Importance;
 use wimble::ledger::Best;
 use wimble::outcome::Outcome;
 use wimble::space::Configuration;
@@ -205,6 +206,16 @@ impl Study {
         let (follower, strategy) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
         follower.predict(strategy, configurations)
+    }
+
+    /// What each parameter does to an objective or a constrained quantity, given by its name; any method will do, since
+    /// this has a model of its own.
+    ///
+    /// The first call of a process reads the whole history.
+    pub fn importance(&self, quantity: &str) -> Result<Importance> {
+        let mut model = self.model()?;
+        model.follower.catch_up(&*self.store)?;
+        model.follower.importance(quantity)
     }
 
     /// The best trials, best first, `count` at most.

@@ -7,6 +7,7 @@ pub mod delete;
 pub mod doctor;
 pub mod export;
 pub mod import;
+pub mod importance;
 pub mod init;
 pub mod manual;
 pub mod methods;

@@ -11,9 +11,9 @@ pub(crate) mod forest;
 pub(crate) mod fourier_features;
 pub(crate) mod least_squares;
 mod logistic;
-mod parallel;
+pub(crate) mod parallel;
 pub(crate) mod perceptron;
-mod tree;
+pub(crate) mod tree;
 
 pub use bayesian_logistic::{BayesianLogistic, LengthScales};
 pub use boosting::Boosting;

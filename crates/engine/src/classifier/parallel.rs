@@ -6,7 +6,7 @@ use std::thread;
 const STEPS_A_WORKER: usize = 200_000;
 
 /// How many threads are worth having for work of about `steps` steps of growing a tree.
-pub(super) fn workers_for(steps: usize) -> usize {
+pub(crate) fn workers_for(steps: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.min(steps / STEPS_A_WORKER).max(1)
 }
@@ -15,7 +15,7 @@ pub(super) fn workers_for(steps: usize) -> usize {
 ///
 /// Every task depends on its index alone, so that nothing depends on the number of threads. Where the system
 /// gives no further thread, the caller's own does the work.
-pub(super) fn in_parallel<T: Send>(
+pub(crate) fn in_parallel<T: Send>(
     count: usize,
     workers: usize,
     task: impl Fn(usize) -> T + Sync,

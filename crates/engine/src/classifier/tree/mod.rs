@@ -10,13 +10,13 @@
 
 mod bins;
 #[cfg(test)]
-pub(super) mod fixtures;
+pub(crate) mod fixtures;
 mod growth;
 mod summary;
 
-pub(super) use bins::{Bins, MAX_BINS};
-pub(super) use growth::{Growth, Sums};
-pub(super) use summary::Summary;
+pub(crate) use bins::{Bins, MAX_BINS};
+pub(crate) use growth::{Growth, Sums};
+pub(crate) use summary::Summary;
 
 use crate::points::Points;
 use crate::seed::{Rng, below};
@@ -36,7 +36,7 @@ struct Node {
 
 /// A grown tree.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// The value of each leaf, in its node's place.
     values: Vec<f64>,
@@ -66,13 +66,13 @@ impl Tree {
     }
 
     /// The same tree with other values in its leaves.
-    pub(super) fn map(mut self, value: impl Fn(f64) -> f64) -> Self {
+    pub(crate) fn map(mut self, value: impl Fn(f64) -> f64) -> Self {
         self.values.iter_mut().for_each(|v| *v = value(*v));
         self
     }
 
     /// The value of the leaf that x falls into.
-    pub(super) fn value(&self, x: &[f64]) -> f64 {
+    pub(crate) fn value(&self, x: &[f64]) -> f64 {
         let mut at = 0;
         loop {
             let next = self.step(at, x);
@@ -84,7 +84,7 @@ impl Tree {
     }
 
     /// The value at each point in `range`: `each` is told the offset in the range, and the value.
-    pub(super) fn values(
+    pub(crate) fn values(
         &self,
         points: &Points,
         range: std::ops::Range<usize>,
@@ -119,7 +119,7 @@ impl Tree {
 }
 
 /// Each weight times how often its point is drawn when as many are drawn, with replacement, as there are.
-pub(super) fn resample(weights: &[f64], rng: &mut Rng) -> Vec<f64> {
+pub(crate) fn resample(weights: &[f64], rng: &mut Rng) -> Vec<f64> {
     let mut drawn = vec![0.0; weights.len()];
     for _ in 0..weights.len() {
         drawn[below(rng, weights.len())] += 1.0;
@@ -130,7 +130,7 @@ pub(super) fn resample(weights: &[f64], rng: &mut Rng) -> Vec<f64> {
 
 /// The share of the good in the weight of all points, drawn towards a half as if one good and one bad point
 /// had been seen besides: strictly between 0 and 1 whatever the labels.
-pub(super) fn smoothed_rate(targets: &[f64], weights: &[f64]) -> f64 {
+pub(crate) fn smoothed_rate(targets: &[f64], weights: &[f64]) -> f64 {
     let good: f64 = targets.iter().zip(weights).map(|(target, weight)| target * weight).sum();
     (good + 1.0) / (weights.iter().sum::<f64>() + 2.0)
 }
