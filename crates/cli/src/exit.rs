@@ -8,7 +8,7 @@ Exit codes:
   0    success
   1    an error; the message says which. Also a storage that refuses, or cannot be reached at the start
   2    the command line or the study file is wrong
-  3    run: the study's command does not work, so no further trial was started
+  3    run: the study's command does not work: the first trials all failed, or no trial has a value
   4    run: the storage was unreachable for longer than --patience
   130  interrupted by Ctrl-C or SIGTERM; run: unfinished trials went back to the queue
 

@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    ask, best, check, delete, doctor, export, import, importance, init, manual, methods, minimize,
-    problems, run, show, studies, tell, trials,
+    ask, best, check, delete, doctor, enqueue, export, import, importance, init, manual, methods,
+    minimize, problems, run, show, status, stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -43,6 +43,12 @@ enum Command {
     Ask(ask::Arguments),
     /// Take results of trials from a script, as JSON or as arguments
     Tell(tell::Arguments),
+    /// Put configurations of your own into the queue, ahead of those that the method proposes
+    Enqueue(enqueue::Arguments),
+    /// Show how far a study is and what runs where; --watch repeats it
+    Status(status::Arguments),
+    /// End a study that runs anywhere: what runs is finished, nothing new is started
+    Stop(stop::Arguments),
     /// Show the best configurations
     Best(best::Arguments),
     /// List the trials of a study
@@ -81,6 +87,9 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Tell(arguments) => tell::run(&arguments),
+        Command::Enqueue(arguments) => enqueue::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Stop(arguments) => stop::run(&arguments),
         Command::Best(arguments) => best::run(&arguments),
         Command::Trials(arguments) => trials::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),

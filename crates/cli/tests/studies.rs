@@ -211,6 +211,90 @@ fn the_parameter_that_matters_is_named_and_an_unknown_quantity_is_not() {
 }
 
 #[test]
+fn a_users_own_configuration_is_tried_first_and_a_wrong_one_is_named() {
+    let desk = Desk::new(&study("echo $1", "trials = 3\nworkers = 1"));
+    let said = desk.printed(&["enqueue", "study.toml", "x=0.75", "c=b"]);
+    assert_eq!(said, "Trial 0 waits in the queue; the next free worker gets it.\n");
+    for (words, answer) in [
+        (["x=0.5", "c=z"], "`c` is \"z\", but must be one of a, b"),
+        (["x=hot", "c=b"], "`x` is \"hot\", but must be a number"),
+        (["y=0.5", "c=b"], "there is no parameter `y`; did you mean `x`? There are x, c"),
+        (["speed=0.5", "c=b"], "there is no parameter `speed`; there are x, c"),
+        (["x=7", "c=b"], "x is 7.0, but must be a real number from 0.0 to 1.0"),
+        (["x=0.5", "x=0.5"], "`x` is given twice"),
+    ] {
+        let refused = desk.refused(&[&["enqueue"], &words[..]].concat());
+        assert!(refused.contains(answer), "{refused}");
+    }
+    // The same key, the same trial.
+    let again = ["enqueue", "s", "x=0.25", "c=a", "--key", "mine", "--json"];
+    assert_eq!(desk.json(&again), desk.json(&again));
+    desk.printed(&["run", "study.toml", "--quiet"]);
+    let trials = desk.lines(&["trials", "--json"]);
+    assert_eq!(trials.len(), 3, "{trials:?}");
+    assert_eq!((&trials[0]["params"]["x"], &trials[0]["value"]), (&0.75.into(), &0.75.into()));
+    assert_eq!(trials[1]["params"]["x"], 0.25);
+}
+
+#[test]
+fn the_status_of_a_study_is_shown_until_it_is_over_and_stop_ends_it_early() {
+    let desk = Desk::new(&study("echo $1", "trials = 50"));
+    desk.printed(&["run", "study.toml", "--quiet", "--trials", "4"]);
+    // The study file asks for more.
+    let asked = desk.json(&["ask", "study.toml", "--worker", "me"]);
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!((&status["budget"], &status["over"]), (&50.into(), &false.into()));
+    assert_eq!(
+        (&status["running"][0]["trial"], &status["running"][0]["worker"]),
+        (&4.into(), &"me".into())
+    );
+    let text = desk.printed(&["status"]);
+    assert!(text.starts_with("s: 4 of 50 trials finished, 1 running\nbest "), "{text}");
+    let stopped = desk.printed(&["stop"]);
+    assert!(
+        stopped.starts_with(
+            "`s` starts no new trial: 1 running and 0 queued trials are still evaluated."
+        ),
+        "{stopped}"
+    );
+    assert!(stopped.contains("wimble run STUDY_FILE --trials 50"), "{stopped}");
+    assert!(desk.printed(&["ask", "s", "--worker", "other"]).is_empty(), "nothing new is started");
+    let token = asked["token"].as_str().unwrap();
+    desk.printed(&["tell", "--token", token, "--value", "0.5"]);
+    let over = desk.json(&["status", "--watch", "1s", "--json"]);
+    assert_eq!((&over["budget"], &over["over"]), (&5.into(), &true.into()));
+}
+
+#[test]
+fn a_run_without_a_single_value_is_no_success() {
+    let desk = Desk::new(&study("exit 77", "trials = 5"));
+    let output = desk.wimble(&["run", "study.toml"]);
+    let (said, error) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{said}{error}");
+    assert!(said.contains("Next: wimble trials s --state infeasible"), "{said}");
+    assert!(error.contains("no trial has a value"), "{error}");
+    let studies = desk.printed(&["studies"]);
+    let row: Vec<&str> = studies.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(row[..7], ["s", "5", "0", "0", "5", "0", "0"], "{studies}");
+}
+
+#[test]
+fn what_cannot_be_started_is_noted_and_what_has_no_command_is_asked_for() {
+    let desk = Desk::new(
+        "name = \"s\"\ncommand = [\"./tool\", \"{x}\"]\ntimeout = \"90s\"\nretries = 2\n[space]\nx = { type = \"real\", low = 0, high = 1 }\n",
+    );
+    desk.write("tool", "#!/bin/sh\necho 1\n");
+    let said = desk.printed(&["check"]);
+    assert!(said.contains("the program `./tool` is not executable: chmod +x ./tool"), "{said}");
+    let report = desk.json(&["check", "--json"]);
+    assert_eq!((&report["timeout_seconds"], &report["retries"]), (&90.0.into(), &2.into()));
+    desk.write("study.toml", "name = \"s\"\n[space]\nx = { type = \"real\", low = 0, high = 1 }\n");
+    let said = desk.printed(&["check"]);
+    assert!(said.ends_with("Next: wimble ask study.toml\n"), "{said}");
+}
+
+#[test]
 fn a_spent_budget_is_raised_and_another_space_is_refused() {
     let desk = Desk::new(&study("echo 1", "trials = 3"));
     desk.printed(&["run", "--quiet"]);

@@ -9,14 +9,14 @@ use crate::data::Source;
 #[non_exhaustive]
 pub enum Error {
     /// A figure, method or problem that does not exist.
-    #[error("no {what} is called `{given}`; the nearest is `{nearest}`. There are {legal}")]
+    #[error("no {what} is called `{given}`{hint}. There are {legal}")]
     Unknown {
         /// Figure, method or problem.
         what: &'static str,
         /// The name given.
         given: String,
-        /// The nearest name.
-        nearest: String,
+        /// The nearest name, if one is near.
+        hint: String,
         /// All names.
         legal: String,
     },
@@ -141,7 +141,7 @@ impl Error {
         Self::Unknown {
             what,
             given: given.to_owned(),
-            nearest: nearest.unwrap_or_default().to_owned(),
+            hint: nearest.map_or_else(String::new, |name| format!("; the nearest is `{name}`")),
             legal: legal.join(", "),
         }
     }

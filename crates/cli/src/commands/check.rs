@@ -1,6 +1,7 @@
 //! `wimble check`: what a study file means, or what is wrong with it. Nothing is run.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -65,6 +66,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "workers": file.workers,
             "sample": sample,
             "command": command,
+            "timeout_seconds": file.evaluation.as_ref().and_then(|one| one.timeout).map(|time| time.as_secs_f64()),
+            "retries": file.evaluation.as_ref().map(|evaluation| evaluation.retries),
             "guarantee": guarantee(&settings.method),
             "notes": notes,
         });
@@ -118,7 +121,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     for note in notes {
         writeln!(out, "note       {note}")?;
     }
-    writeln!(out, "\nNext: wimble run {}", quoted(&arguments.file.display().to_string()))?;
+    let next = if command.is_some() { "run" } else { "ask" };
+    writeln!(out, "\nNext: wimble {next} {}", quoted(&arguments.file.display().to_string()))?;
     Ok(())
 }
 
@@ -213,9 +217,9 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
     let words = evaluation.command.fill(&Configuration::new(), &nothing());
     let mut words = words.iter();
     if let Some(program) = words.next()
-        && !found(program, home)
+        && let Some(note) = unusable(program, home)
     {
-        notes.push(format!("the program `{program}` was not found on this machine"));
+        notes.push(note);
     }
     // `python3 train.py`: the script is what is missing most often.
     if let Some(script) = words.next()
@@ -245,12 +249,23 @@ fn nothing() -> wimble_study::study_file::Facts {
     }
 }
 
-/// Whether a program is there, in the folder where it starts or in the search path.
-fn found(program: &str, home: &Path) -> bool {
-    if program.contains('/') {
-        return home.join(program).exists();
+/// What is wrong with a program, which is looked for where it starts, or in the search path.
+fn unusable(program: &str, home: &Path) -> Option<String> {
+    let places: Vec<PathBuf> = if program.contains('/') {
+        vec![home.join(program)]
+    } else {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|folder| folder.join(program)).collect()
+    };
+    let there: Vec<&PathBuf> = places.iter().filter(|place| place.is_file()).collect();
+    if there.is_empty() {
+        return Some(format!("the program `{program}` was not found on this machine"));
     }
-    std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|folder| folder.join(program).exists())
-    })
+    let is_executable = |place: &&PathBuf| {
+        place.metadata().is_ok_and(|facts| facts.permissions().mode() & 0o111 != 0)
+    };
+    if there.iter().any(is_executable) {
+        return None;
+    }
+    Some(format!("the program `{program}` is not executable: chmod +x {}", quoted(program)))
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
 use wimble_study::study_file::DEFAULT_METHOD;
@@ -21,7 +21,7 @@ const CHUNK: usize = 1_000;
 pub struct Arguments {
     /// The file to read
     file: PathBuf,
-    /// The study to add to: its name or its study file. When importing from Optuna, a study that does not exist is created
+    /// The study to add to: its name or its study file [default: the only one of the storage]. When importing from Optuna, a study that does not exist is created
     /// with the search space of Optuna's distributions
     #[arg(long)]
     study: Option<String>,
@@ -103,12 +103,7 @@ fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study
     if which.path().is_some() {
         return which.open_or_create();
     }
-    let Some(found) = found else {
-        let Some(_) = &arguments.study else {
-            bail!("say which study to add to: --study NAME or --study FILE.toml")
-        };
-        return which.open();
-    };
+    let Some(found) = found else { return which.open() };
     let store = arguments.storage.open()?;
     let name = arguments.study.clone().unwrap_or_else(|| found.name.clone());
     match Study::open(Arc::clone(&store), &name) {

@@ -214,9 +214,21 @@ fn report(
             writeln!(out, "\n{}", best_trial::expected_best(study, kept))?;
             write!(out, "{}", best_trial::describe("Recommended", kept))?;
         }
-        writeln!(out, "\n{}", next(arguments, study, summary))?;
+        let worth_a_look = match &counts {
+            Some(counts) if best.is_none() && counts.failed > 0 => "--state failed",
+            Some(counts) if best.is_none() && counts.infeasible > 0 => "--state infeasible",
+            _ => "--sort value",
+        };
+        writeln!(out, "\n{}", next(arguments, study, summary, worth_a_look))?;
     }
     match &summary.end {
+        // Every trial is finished, and none has a value: whatever calls wimble must not take that for a result.
+        End::BudgetSpent
+            if best.is_none() && counts.is_some_and(|counts| counts.finished() > 0) =>
+        {
+            let message = "no trial has a value; `wimble show TRIAL` says why a trial failed";
+            Err(CommandBroken(message.to_owned()).into())
+        }
         End::BudgetSpent | End::TimeOver => Ok(()),
         End::Stopped => Err(Interrupted.into()),
         End::CannotRun(reason) => Err(CommandBroken(reason.clone()).into()),
@@ -280,11 +292,11 @@ fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String 
     format!("{how} after {took}: {}.\n", parts.join(", "))
 }
 
-fn next(arguments: &Arguments, study: &Study, summary: &Summary) -> String {
+fn next(arguments: &Arguments, study: &Study, summary: &Summary, worth_a_look: &str) -> String {
     let (file, words) = (quoted(&arguments.file.display().to_string()), arguments.storage.words());
     let name = quoted(&study.settings().name);
     match &summary.end {
-        End::BudgetSpent => format!("Next: wimble trials {name} --sort value{words}"),
+        End::BudgetSpent => format!("Next: wimble trials {name} {worth_a_look}{words}"),
         End::TimeOver | End::Stopped => format!("To continue: wimble run {file}{words}"),
         End::CannotRun(_) | End::StorageGone(_) => {
             format!("Once this is fixed: wimble run {file}{words}")

@@ -14,7 +14,15 @@ pub fn run(look: &Look) -> Result<()> {
     let store = look.storage.existing()?;
     let mut out = std::io::stdout().lock();
     let mut rows = table::plain([
-        "study", "trials", "complete", "failed", "running", "queued", "best", "method",
+        "study",
+        "trials",
+        "complete",
+        "failed",
+        "infeasible",
+        "running",
+        "queued",
+        "best",
+        "method",
     ]);
     let mut continued = Vec::new();
     for name in store.studies()? {
@@ -46,7 +54,8 @@ pub fn run(look: &Look) -> Result<()> {
             name,
             counts.total().to_string(),
             counts.valued.to_string(),
-            (counts.failed + counts.infeasible).to_string(),
+            counts.failed.to_string(),
+            counts.infeasible.to_string(),
             counts.running.to_string(),
             counts.queued.to_string(),
             best.map_or_else(|| "-".to_owned(), progress::short),
@@ -55,7 +64,7 @@ pub fn run(look: &Look) -> Result<()> {
     }
     if !look.json {
         for (k, column) in rows.column_iter_mut().enumerate() {
-            if (1..7).contains(&k) {
+            if (1..8).contains(&k) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }

@@ -1,8 +1,14 @@
 //! How far one spelling is from another.
 
-/// The name with the fewest [`edits`] from `given`; of equally near ones, the first.
+/// The name with the fewest [`edits`] from `given`, if it is near enough to be meant; of equally near ones, the first.
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    names.into_iter().min_by_key(|name| edits(given, name))
+    let near = (given.chars().count() / 2).clamp(1, 3);
+    names
+        .into_iter()
+        .map(|name| (edits(given, name), name))
+        .filter(|(edits, _)| *edits <= near)
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, name)| name)
 }
 
 /// Letters to insert, delete, replace or swap with their neighbour until one word is the other. Capitals do not count, and
@@ -33,6 +39,15 @@ pub fn edits(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_name_is_one_that_may_be_meant() {
+        let names = ["trials", "batch-size", "workers"];
+        assert_eq!(nearest("trails", names), Some("trials"));
+        assert_eq!(nearest("batch_size", names), Some("batch-size"));
+        assert_eq!(nearest("wokers", names), Some("workers"));
+        assert_eq!(nearest("colour", names), None);
+    }
 
     #[test]
     fn edits_are_counted() {

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value as Json;
 use wimble::space::{Configuration, Dimension, Kind, SearchSpace, Value};
 
@@ -140,8 +140,8 @@ fn attribute_cell(value: &Json) -> String {
     }
 }
 
-/// A cell as a value of its dimension.
-fn value(dimension: &Dimension, text: &str) -> anyhow::Result<Value> {
+/// A text as a value of its dimension.
+pub fn value(dimension: &Dimension, text: &str) -> Result<Value> {
     let found = match &dimension.kind {
         Kind::Real { .. } => text.parse().ok().map(Value::Real),
         Kind::Integer { .. } => text.parse().ok().map(Value::Integer),
@@ -150,8 +150,16 @@ fn value(dimension: &Dimension, text: &str) -> anyhow::Result<Value> {
             values.iter().find(|value| value.to_string() == text).cloned()
         }
     };
-    match found {
-        Some(value) => Ok(value),
-        None => bail!("param.{} is {text:?}, which is no value of this parameter", dimension.name),
-    }
+    found.ok_or_else(|| {
+        let allowed = match &dimension.kind {
+            Kind::Real { .. } => "a number".to_owned(),
+            Kind::Integer { .. } => "a whole number".to_owned(),
+            Kind::Boolean => "true or false".to_owned(),
+            Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
+                let values: Vec<String> = values.iter().map(Value::to_string).collect();
+                format!("one of {}", values.join(", "))
+            }
+        };
+        Error::exchange(&anyhow!("`{}` is {text:?}, but must be {allowed}", dimension.name))
+    })
 }

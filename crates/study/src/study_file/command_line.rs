@@ -129,7 +129,7 @@ impl Template {
             }
             let known: Vec<&str> =
                 parameters().chain(FACTS.iter().map(|(fact, _)| *fact)).collect();
-            let hint = super::mistake::nearest(name, known.iter().copied())
+            let hint = wimble::internals::nearest(name, known.iter().copied())
                 .map_or_else(String::new, |near| format!("; the nearest is {{{near}}}"));
             return Err(Unreadable {
                 part: format!("{{{name}}}"),

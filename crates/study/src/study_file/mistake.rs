@@ -107,20 +107,6 @@ fn position(text: &str, place: usize) -> (usize, usize) {
     (line, before[start..].chars().count() + 1)
 }
 
-/// The nearest of `names` if it is near enough to be meant.
-pub(super) fn nearest<'n>(
-    given: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Option<&'n str> {
-    let near = (given.chars().count() / 3).max(1);
-    names
-        .into_iter()
-        .map(|name| (wimble::internals::edits(given, name), name))
-        .filter(|(edits, _)| *edits <= near)
-        .min_by_key(|(edits, _)| *edits)
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,14 +129,5 @@ mod tests {
         assert!(shown.ends_with(&format!("{}^^", " ".repeat(60))), "{shown}");
         let end = Mistakes::new("f", "a = 1\n", vec![Mistake::at(6..6, "end")]);
         assert_eq!(end.to_string(), "f:2:1: end\n");
-    }
-
-    #[test]
-    fn typing_errors_find_the_nearest_name() {
-        let names = ["trials", "workers", "batch-size", "name"];
-        assert_eq!(nearest("trails", names), Some("trials"));
-        assert_eq!(nearest("batch_size", names), Some("batch-size"));
-        assert_eq!(nearest("wokers", names), Some("workers"));
-        assert_eq!(nearest("colour", names), None);
     }
 }

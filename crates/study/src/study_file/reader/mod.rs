@@ -7,11 +7,12 @@ mod space;
 use std::ops::Range;
 use std::time::Duration;
 
+use wimble::internals::nearest;
 use wimble::seed::Seed;
 use wimble::strategy::Spec;
 
 use super::document::{Content, Entry, Table};
-use super::mistake::{Mistake, nearest};
+use super::mistake::Mistake;
 use super::{StudyFile, duration};
 use crate::error::Error;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use wimble::internals::nearest;
 use wimble::space::{Configuration, Dimension, SearchSpace};
 
 use super::super::document::{Content, Entry};
-use super::super::mistake::nearest;
 use super::super::variable;
 use super::{Reader, named_in};
 

@@ -1,0 +1,97 @@
+//! `wimble enqueue`: configurations of the user's own, to be tried before those that the method proposes.
+
+use std::io::{BufRead as _, Write as _};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::Args;
+use wimble::internals::nearest;
+use wimble::space::{Configuration, SearchSpace};
+use wimble_study::exchange::csv;
+use wimble_study::runner::WorkerKey;
+
+use crate::storage::{Storage, Which};
+
+/// Arguments of `wimble enqueue`.
+#[derive(Args)]
+pub struct Arguments {
+    /// The study, if the storage has more than one, and a value for each parameter: `wimble enqueue bake heat=220 fan=true`.
+    /// Without values, JSON objects are read from standard input, one a line: {"heat": 220, "fan": true}
+    #[arg(value_name = "[STUDY] PARAMETER=VALUE")]
+    words: Vec<String>,
+    #[command(flatten)]
+    storage: Storage,
+    /// The key of this request: enqueueing again with the same key gives the same trial [default: a new key]
+    #[arg(long)]
+    key: Option<String>,
+    /// Print one JSON object a trial
+    #[arg(long)]
+    json: bool,
+}
+
+/// Puts the configurations into the queue and prints the numbers of their trials.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let (study, pairs) = match arguments.words.split_first() {
+        Some((first, rest)) if !first.contains('=') => (Some(first.clone()), rest),
+        _ => (None, &arguments.words[..]),
+    };
+    let study = Which::of(study, arguments.storage.clone()).open_or_create()?;
+    let space = &study.settings().space;
+    let configurations = if pairs.is_empty() { read(space)? } else { vec![given(space, pairs)?] };
+    let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
+    let mut out = std::io::stdout().lock();
+    for (number, configuration) in configurations.into_iter().enumerate() {
+        let trial = study.enqueue(&format!("enqueue-{key}-{number}"), configuration)?;
+        match arguments.json {
+            true => writeln!(out, "{}", serde_json::json!({ "trial": trial }))?,
+            false => {
+                writeln!(out, "Trial {trial} waits in the queue; the next free worker gets it.")?
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The configuration that the words say.
+fn given(space: &SearchSpace, pairs: &[String]) -> Result<Configuration> {
+    let mut configuration = Configuration::new();
+    for pair in pairs {
+        let Some((name, text)) = pair.split_once('=') else {
+            bail!("`{pair}` is not of the form PARAMETER=VALUE");
+        };
+        let Some(dimension) = space.dimensions().iter().find(|one| one.name == name) else {
+            return Err(unknown(space, name));
+        };
+        if configuration.insert(name, csv::value(dimension, text)?).is_some() {
+            bail!("`{name}` is given twice");
+        }
+    }
+    space.encode(&configuration)?;
+    Ok(configuration)
+}
+
+/// Configurations from standard input: nothing is enqueued unless all of them fit the space.
+fn read(space: &SearchSpace) -> Result<Vec<Configuration>> {
+    let mut configurations = Vec::new();
+    for (number, line) in std::io::stdin().lock().lines().enumerate() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = || format!("line {} of standard input; nothing was enqueued", number + 1);
+        let configuration: Configuration = serde_json::from_str(&line).with_context(place)?;
+        space.encode(&configuration).with_context(place)?;
+        configurations.push(configuration);
+    }
+    Ok(configurations)
+}
+
+fn unknown(space: &SearchSpace, name: &str) -> anyhow::Error {
+    let names: Vec<&str> = space.dimensions().iter().map(|one| one.name.as_str()).collect();
+    let all = names.join(", ");
+    match nearest(name, names.iter().copied()) {
+        Some(near) => {
+            anyhow!("there is no parameter `{name}`; did you mean `{near}`? There are {all}")
+        }
+        None => anyhow!("there is no parameter `{name}`; there are {all}"),
+    }
+}

@@ -1,0 +1,134 @@
+//! `wimble status`: how far a study is, and what runs where; with `--watch`, again and again.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use wimble_study::study_file::duration;
+use wimble_study::{Counts, Filter, Stage, Study, Timestamp, Trial};
+
+use crate::progress::short;
+use crate::storage::Which;
+use crate::table;
+
+/// The most running trials listed.
+const LISTED: usize = 20;
+
+/// Arguments of `wimble status`.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    which: Which,
+    /// Print it again every so often, such as 2s or 1m, until all trials are finished
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "2s", value_parser = every)]
+    watch: Option<Duration>,
+    /// Print one JSON object, or with --watch one a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn every(text: &str) -> Result<Duration, String> {
+    duration::parse(text)
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| format!("it must be {}", duration::ALLOWED))
+}
+
+/// Results since the first look.
+struct Rate {
+    since: Instant,
+    finished: u64,
+}
+
+/// Prints how far the study is.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let study = arguments.which.open()?;
+    let rate = Rate { since: Instant::now(), finished: study.counts()?.finished() };
+    loop {
+        let counts = study.counts()?;
+        // Read anew: another process may have changed it.
+        let budget = study.store().study(&study.settings().name)?.settings.budget;
+        let text = match arguments.json {
+            true => json(&study, &counts, budget)?,
+            false => text(&study, &counts, budget, &rate)?,
+        };
+        let mut out = std::io::stdout().lock();
+        if arguments.watch.is_some() && !arguments.json && out.is_terminal() {
+            // Home, and clear what is below.
+            write!(out, "\x1b[H\x1b[2J")?;
+        }
+        write!(out, "{text}")?;
+        out.flush()?;
+        let Some(interval) = arguments.watch.filter(|_| !is_over(&counts, budget)) else {
+            return Ok(());
+        };
+        drop(out);
+        std::thread::sleep(interval);
+    }
+}
+
+fn is_over(counts: &Counts, budget: u64) -> bool {
+    counts.total() - counts.imported >= budget && counts.running + counts.queued == 0
+}
+
+fn running(study: &Study) -> Result<Vec<Trial>> {
+    let filter = Filter { stage: Some(Stage::Running), limit: Some(LISTED), ..Filter::default() };
+    Ok(study.trials(&filter)?)
+}
+
+fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
+    let running = running(study)?.into_iter().map(|trial| {
+        serde_json::json!({
+            "trial": trial.id, "worker": trial.worker(), "started": trial.started().map(Timestamp::to_utc),
+        })
+    });
+    let report = serde_json::json!({
+        "study": study.settings().name,
+        "budget": budget,
+        "counts": counts,
+        "best": study.best()?,
+        "over": is_over(counts, budget),
+        "running": running.collect::<Vec<_>>(),
+    });
+    Ok(format!("{report}\n"))
+}
+
+fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<String> {
+    let done = counts.finished() - counts.imported;
+    let mut text = format!("{}: {done} of {budget} trials finished", study.settings().name);
+    let parts = [
+        (counts.running, "running"),
+        (counts.queued, "queued"),
+        (counts.failed, "failed"),
+        (counts.infeasible, "infeasible"),
+        (counts.imported, "imported"),
+    ];
+    for (count, word) in parts.iter().filter(|(count, _)| *count > 0) {
+        text.push_str(&format!(", {count} {word}"));
+    }
+    text.push('\n');
+    if let Some(best) = study.best()? {
+        text.push_str(&format!("best {} (trial {})\n", short(best.value), best.trial));
+    }
+    let new = counts.finished().saturating_sub(rate.finished);
+    if new > 0 {
+        let a_second = new as f64 / rate.since.elapsed().as_secs_f64();
+        let left = budget.saturating_sub(done) as f64 / a_second;
+        let left = Duration::try_from_secs_f64(left.ceil()).ok();
+        let left = left.map_or(String::new(), |left| format!(", {} left", duration::show(left)));
+        text.push_str(&format!("{} results a second{left}\n", short(a_second)));
+    }
+    let running = running(study)?;
+    if !running.is_empty() {
+        let mut rows = table::plain(["trial", "worker", "started"]);
+        for trial in &running {
+            let started = trial.started().map_or_else(|| "-".to_owned(), Timestamp::to_utc);
+            rows.add_row([trial.id.to_string(), trial.worker().unwrap_or("-").to_owned(), started]);
+        }
+        text.push_str(&format!("\n{}", table::text(&rows)));
+        if counts.running > running.len() as u64 {
+            text.push_str(&format!("and {} more\n", counts.running - running.len() as u64));
+        }
+    }
+    Ok(text)
+}
