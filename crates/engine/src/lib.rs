@@ -10,12 +10,8 @@
 //! for _round in 0..3 {
 //!     // threshold τ → labels z → classifier π̂ → a batch from p̂ ∝ π̂
 //!     for trial in session.ask(10)? {
-//!         let (Some(Value::Real(x)), Some(Value::Integer(n))) =
-//!             (trial.configuration.get("x"), trial.configuration.get("n"))
-//!         else {
-//!             unreachable!("both dimensions are always active")
-//!         };
-//!         session.tell(trial.id, x * x + (*n as f64 - 4.0).abs())?;
+//!         let (x, n) = (trial.configuration.real("x")?, trial.configuration.real("n")?);
+//!         session.tell(trial.id, x * x + (n - 4.0).abs())?;
 //!     }
 //! }
 //! assert!(session.best().is_some_and(|best| best.value < 4.0));

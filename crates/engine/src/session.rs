@@ -125,6 +125,14 @@ impl Session {
         self.ledger.pending().iter().map(trial)
     }
 
+    /// The finished trials with their outcomes, in the order of telling. The reasons of failures are not kept.
+    pub fn told(&self) -> impl Iterator<Item = (Trial, Outcome)> + '_ {
+        self.ledger.told().iter().enumerate().map(|(place, &id)| {
+            let configuration = self.ledger.configuration_at(place);
+            (Trial { id, configuration }, self.ledger.outcome_at(place))
+        })
+    }
+
     /// The outcome that was told for a trial, if any. The reasons of failures are not kept.
     pub fn outcome(&self, trial: u64) -> Option<Outcome> {
         self.ledger.outcome(trial)
@@ -161,15 +169,14 @@ impl Session {
 
     /// The session as JSON text, without its strategy.
     pub fn save(&self) -> Result<String> {
-        let told = self.ledger.told().iter().enumerate().map(|(place, &id)| Told {
-            id,
-            configuration: self.ledger.configuration_at(place),
-            outcome: self.ledger.outcome_at(place),
-        });
+        let told = self.told();
+        let told =
+            told.map(|(Trial { id, configuration }, outcome)| Told { id, configuration, outcome });
         let goal = self.goal();
         let direction = goal.as_direction();
         let saved = Saved {
             version: VERSION,
+            method: Some(self.strategy.name().to_owned()),
             space: self.space().clone(),
             direction,
             goal: direction.is_none().then(|| goal.clone()),
@@ -180,12 +187,17 @@ impl Session {
         serde_json::to_string(&saved).map_err(|error| corrupt(&error))
     }
 
-    /// Loads what [`Self::save`] wrote. Give it the strategy that the session had.
+    /// Loads what [`Self::save`] wrote. Give it the strategy that the session had: one of another name is refused, and one
+    /// of the same name with other settings goes on in its own way.
     pub fn load(text: &str, strategy: impl Strategy + 'static) -> Result<Self> {
         let saved: Saved = serde_json::from_str(text).map_err(|error| corrupt(&error))?;
         if saved.version != VERSION {
             let reason = format!("its version is {}, this is for version {VERSION}", saved.version);
             return Err(corrupt(&reason));
+        }
+        if let Some(method) = saved.method.filter(|method| method != strategy.name()) {
+            let allowed = format!("`{method}`, with which the session was saved");
+            return Err(Error::invalid("the strategy", format!("`{}`", strategy.name()), allowed));
         }
         let goal = match (saved.goal, saved.direction) {
             (Some(goal), None) => goal,
@@ -228,6 +240,9 @@ const VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 struct Saved {
     version: u32,
+    /// The name of the strategy; sessions saved by 0.1 have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
     space: SearchSpace,
     /// The goal, if it is only a direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -318,6 +333,18 @@ mod tests {
         assert_eq!(loaded.save().unwrap(), text);
         assert_eq!(loaded.ask(4).unwrap(), session.ask(4).unwrap());
         assert_eq!(loaded.best(), session.best());
+        let told: Vec<(u64, Outcome)> =
+            loaded.told().map(|(trial, outcome)| (trial.id, outcome)).collect();
+        let order = [(3, Outcome::from(0.1)), (0, Outcome::Infeasible), (5, Outcome::from(0.3))];
+        assert_eq!(told, order);
+        let other = Session::load(&text, crate::strategy::Sobol {}).err().unwrap().to_string();
+        assert_eq!(
+            other,
+            "the strategy is `sobol`, but must be `random`, with which the session was saved"
+        );
+        let nameless = text.replace(r#""method":"random","#, "");
+        assert_ne!(nameless, text);
+        assert!(Session::load(&nameless, Random).is_ok());
     }
 
     #[test]

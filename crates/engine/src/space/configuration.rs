@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::value::Value;
+use crate::error::{Error, Result};
 
 /// Values by name. Nothing is checked here: a [`SearchSpace`](super::SearchSpace) does so when it encodes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,39 @@ impl Configuration {
     /// The value of a dimension.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// The value of a real dimension, or of an integer one as a real number. Fails if the dimension has no value here, as an
+    /// inactive one has none, or is of another kind.
+    pub fn real(&self, name: &str) -> Result<f64> {
+        self.value_as(name, "a number", Value::as_real)
+    }
+
+    /// The value of an integer dimension.
+    pub fn integer(&self, name: &str) -> Result<i64> {
+        self.value_as(name, "an integer", Value::as_integer)
+    }
+
+    /// The value of a boolean dimension.
+    pub fn boolean(&self, name: &str) -> Result<bool> {
+        self.value_as(name, "true or false", Value::as_boolean)
+    }
+
+    /// The value of a categorical or ordinal dimension of texts.
+    pub fn text(&self, name: &str) -> Result<&str> {
+        self.value_as(name, "a text", Value::as_text)
+    }
+
+    fn value_as<'c, T>(
+        &'c self,
+        name: &str,
+        allowed: &str,
+        read: impl Fn(&'c Value) -> Option<T>,
+    ) -> Result<T> {
+        let Some(value) = self.get(name) else {
+            return Err(Error::MissingValue { dimension: name.into(), allowed: allowed.into() });
+        };
+        read(value).ok_or_else(|| Error::invalid(name, value, allowed))
     }
 
     /// Gives a dimension a value; returns the one it had.
@@ -92,5 +126,21 @@ mod tests {
         assert_eq!(serde_json::from_str::<Configuration>(&text).unwrap(), configuration);
         assert_eq!(configuration.len(), 2);
         assert_eq!(configuration.get("b"), Some(&Value::from("x")));
+    }
+    #[test]
+    fn values_are_read_by_their_kind_and_a_wrong_kind_is_named() {
+        let mut configuration: Configuration = [("r", 0.5)].into_iter().collect();
+        configuration.insert("n", 3);
+        configuration.insert("b", true);
+        configuration.insert("t", "x");
+        assert_eq!(configuration.real("r"), Ok(0.5));
+        assert_eq!((configuration.real("n"), configuration.integer("n")), (Ok(3.0), Ok(3)));
+        assert_eq!((configuration.boolean("b"), configuration.text("t")), (Ok(true), Ok("x")));
+        let said = |result: Result<i64>| result.unwrap_err().to_string();
+        assert_eq!(said(configuration.integer("r")), "r is 0.5, but must be an integer");
+        assert_eq!(
+            said(configuration.integer("m")),
+            "the configuration has no value for `m`, which must be an integer"
+        );
     }
 }
