@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use wimble::goal::Goal;
 use wimble_study::runner::Event;
 use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
+
+use crate::front;
 
 /// How often the bar is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
@@ -24,6 +27,7 @@ pub struct Display {
     /// Trials that had an outcome before.
     before: u64,
     budget: u64,
+    goal: Goal,
     latest: Mutex<String>,
     /// Where results wait for the storage.
     kept: PathBuf,
@@ -64,6 +68,7 @@ impl Display {
             time,
             before: counts.finished(),
             budget,
+            goal: study.settings().goal.clone(),
             latest: Mutex::default(),
             kept: kept.to_owned(),
             is_unreachable: AtomicBool::new(false),
@@ -99,7 +104,8 @@ impl Display {
                         || "from an earlier run".to_owned(),
                         |took| format!("in {}", duration::show(took)),
                     );
-                    self.say(&format!("trial {trial}: {measurement} {took}{latest}"));
+                    let values = front::named(&self.goal, measurement);
+                    self.say(&format!("trial {trial}: {values} {took}{latest}"));
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {
@@ -156,14 +162,15 @@ impl Display {
 
     /// Updates the numbers until `over`.
     pub fn keep(&self, study: &Study, over: &AtomicBool) {
+        let mut standout = Standout::default();
         while !over.load(Ordering::SeqCst) {
             // The runner deals with an unreachable storage; the numbers wait.
             if self.kind != Kind::Quiet
                 && !self.is_unreachable.load(Ordering::SeqCst)
-                && let (Ok(counts), Ok(best)) = (study.counts(), study.best())
+                && let Ok(counts) = study.counts()
+                && standout.look(study).is_ok()
             {
-                let best = best.map(|best| (best.value, best.trial));
-                self.update(&counts, best);
+                self.update(&counts, standout.words.as_deref());
             }
             std::thread::sleep(REFRESH);
         }
@@ -174,7 +181,7 @@ impl Display {
         self.bar.finish_and_clear();
     }
 
-    fn update(&self, counts: &Counts, best: Option<(f64, u64)>) {
+    fn update(&self, counts: &Counts, standout: Option<&str>) {
         let done = counts.finished().saturating_sub(counts.imported);
         let total = self.budget.max(counts.total().saturating_sub(counts.imported));
         let endless = total >= i64::MAX as u64 / 2;
@@ -183,8 +190,8 @@ impl Display {
         if counts.failed > 0 {
             text.push_str(&format!(", {} failed", counts.failed));
         }
-        if let Some((value, trial)) = best {
-            text.push_str(&format!(", best {} (trial {trial})", short(value)));
+        if let Some(words) = standout {
+            text.push_str(&format!(", {words}"));
         }
         if let Some(left) = self.left(counts, total).filter(|left| *left >= Duration::from_secs(1))
         {
@@ -213,6 +220,31 @@ impl Display {
             (Some(rate), Some(until)) => Some(rate.min(until)),
             (rate, until) => rate.or(until),
         }
+    }
+}
+
+/// What stands out so far, in words that are made anew only when trials came.
+#[derive(Default)]
+struct Standout {
+    trials: Option<(u64, u64)>,
+    words: Option<String>,
+}
+
+impl Standout {
+    fn look(&mut self, study: &Study) -> wimble_study::Result<()> {
+        if study.settings().goal.objectives().len() == 1 {
+            self.words = front::in_short(study)?;
+            return Ok(());
+        }
+        let known = self.trials;
+        let words = study.standing(|standing| {
+            let trials = (standing.meeting(), standing.violating());
+            (known != Some(trials)).then(|| (trials, front::front_in_short(standing)))
+        })?;
+        if let Some((trials, words)) = words {
+            (self.trials, self.words) = (Some(trials), words);
+        }
+        Ok(())
     }
 }
 

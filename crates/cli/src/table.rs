@@ -2,9 +2,8 @@
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use wimble::space::SearchSpace;
 use wimble_study::exchange::row::state;
-use wimble_study::{Outcome, Trial};
+use wimble_study::{NamedValues, Outcome, Settings, Trial};
 
 use crate::progress::short;
 
@@ -34,15 +33,58 @@ pub fn text(table: &Table) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Trials with as many parameters as fit; the rest is in `wimble show` and `--json`.
-pub fn trials(space: &SearchSpace, trials: &[Trial]) -> String {
-    let mut columns: Vec<Vec<String>> = vec![
-        column("trial", trials, |trial| trial.id.to_string()),
-        column("state", trials, |trial| state(trial).to_owned()),
-        column("value", trials, |trial| {
-            trial.outcome().and_then(Outcome::value).map_or_else(|| "-".to_owned(), short)
-        }),
-    ];
+/// Trials with their states, values and as many parameters as fit; the rest is in `wimble show` and `--json`.
+pub fn trials(settings: &Settings, trials: &[Trial]) -> String {
+    let states = column("state", trials, |trial| state(trial, &settings.goal).to_owned());
+    listed(settings, trials, Some(states))
+}
+
+/// Trials that all have values, without their states.
+pub fn values(settings: &Settings, trials: &[Trial]) -> String {
+    listed(settings, trials, None)
+}
+
+fn listed(settings: &Settings, trials: &[Trial], states: Option<Vec<String>>) -> String {
+    let Settings { space, goal, .. } = settings;
+    let text_at = states.as_ref().map(|_| 1);
+    let mut columns = vec![column("trial", trials, |trial| trial.id.to_string())];
+    columns.extend(states);
+    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), short);
+    if goal.objectives().len() == 1 {
+        let value = |trial: &Trial| number(trial.outcome().and_then(Outcome::value));
+        columns.push(column("value", trials, value));
+    } else {
+        for (place, objective) in goal.objectives().iter().enumerate() {
+            columns.push(column(&objective.name, trials, |trial| {
+                let measurement = trial.outcome().and_then(Outcome::measurement);
+                number(measurement.and_then(|all| Some(all.objectives.get(place)?.value)))
+            }));
+        }
+    }
+    for name in goal.other_quantities() {
+        columns.push(column(name, trials, |trial| {
+            let measurement = trial.outcome().and_then(Outcome::measurement);
+            let constraints = measurement.map(|all| NamedValues::constraints(goal, all));
+            number(constraints.and_then(|all| Some(all.get(name)?.value)))
+        }));
+    }
+    let parameters = space.dimensions().iter().map(|dimension| {
+        column(&dimension.name, trials, |trial| match trial.configuration.get(&dimension.name) {
+            Some(wimble::space::Value::Real(value)) => short(*value),
+            Some(value) => value.to_string(),
+            None => "-".to_owned(),
+        })
+    });
+    fitted(columns, parameters, text_at)
+}
+
+/// A table of columns, each with its title first: all of `columns`, and as many of `more` as fit. All are numbers but the one
+/// at `text_at`.
+pub fn fitted(
+    mut columns: Vec<Vec<String>>,
+    more: impl Iterator<Item = Vec<String>>,
+    text_at: Option<usize>,
+) -> String {
     let width = |columns: &[Vec<String>]| -> usize {
         columns
             .iter()
@@ -50,14 +92,7 @@ pub fn trials(space: &SearchSpace, trials: &[Trial]) -> String {
             .sum()
     };
     let mut hidden = 0;
-    for dimension in space.dimensions() {
-        let cells = column(&dimension.name, trials, |trial| {
-            match trial.configuration.get(&dimension.name) {
-                Some(wimble::space::Value::Real(value)) => short(*value),
-                Some(value) => value.to_string(),
-                None => "-".to_owned(),
-            }
-        });
+    for cells in more {
         columns.push(cells);
         // Room for the mark of what is missing.
         if hidden > 0 || width(&columns) > WIDTH - 3 {
@@ -65,16 +100,19 @@ pub fn trials(space: &SearchSpace, trials: &[Trial]) -> String {
             hidden += 1;
         }
     }
+    let rows = columns.first().map_or(0, Vec::len);
     if hidden > 0 {
-        columns.push(column("…", trials, |_| String::new()));
+        let mut mark = vec![String::new(); rows];
+        mark.iter_mut().take(1).for_each(|title| title.push('…'));
+        columns.push(mark);
     }
     let row = |row: usize| columns.iter().map(move |cells| cells[row].clone());
     let mut table = plain(row(0));
-    for number in 1..=trials.len() {
+    for number in 1..rows {
         table.add_row(row(number));
     }
     for (k, column) in table.column_iter_mut().enumerate() {
-        if k != 1 {
+        if Some(k) != text_at {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

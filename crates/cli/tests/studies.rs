@@ -1,78 +1,18 @@
 //! Studies as a user meets them: real commands, real signals, real files.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod desk;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
+use desk::Desk;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
-/// A folder with a study file in it, and nothing of the user's around it.
-struct Desk(tempfile::TempDir);
-
 impl Desk {
-    fn new(study: &str) -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
-        desk.write("study.toml", study);
-        desk
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wimble"));
-        command
-            .args(arguments)
-            .current_dir(self.0.path())
-            .env("XDG_STATE_HOME", self.0.path())
-            .env_remove("WIMBLE_STORAGE")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
-    }
-
-    fn wimble(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn printed(&self, arguments: &[&str]) -> String {
-        let output = self.wimble(arguments);
-        assert!(
-            output.status.success(),
-            "{arguments:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn json(&self, arguments: &[&str]) -> Json {
-        serde_json::from_str(&self.printed(arguments)).unwrap()
-    }
-
-    fn lines(&self, arguments: &[&str]) -> Vec<Json> {
-        self.printed(arguments).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    /// What a failing call says, and its exit code.
-    fn refused(&self, arguments: &[&str]) -> String {
-        let output = self.wimble(arguments);
-        assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
-        format!(
-            "exit {}\n{}",
-            output.status.code().unwrap(),
-            String::from_utf8(output.stderr).unwrap()
-        )
-    }
-
     /// Waits until the log of the commands has so many lines.
     fn wait_for_lines(&self, name: &str, count: usize) {
         let before = Instant::now();

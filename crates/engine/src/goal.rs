@@ -65,24 +65,35 @@ impl fmt::Display for Direction {
 }
 
 /// A quantity to minimise or to maximise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Objective {
     /// Its name, as in the results that are told.
     pub name: String,
     /// Which values are good.
     pub direction: Direction,
+    /// Where the hypervolume of several objectives ends: a value that is just not good enough any more, in the unit of
+    /// the results. `None`: it is inferred from the front.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<f64>,
 }
 
 impl Objective {
     /// A quantity of which low values are good.
     pub fn minimise(name: impl Into<String>) -> Self {
-        Self { name: name.into(), direction: Direction::Minimise }
+        Self { name: name.into(), direction: Direction::Minimise, reference: None }
     }
 
     /// A quantity of which high values are good.
     pub fn maximise(name: impl Into<String>) -> Self {
-        Self { name: name.into(), direction: Direction::Maximise }
+        Self { name: name.into(), direction: Direction::Maximise, reference: None }
+    }
+
+    /// With a coordinate of the reference point.
+    #[must_use]
+    pub fn reference(mut self, reference: f64) -> Self {
+        self.reference = Some(reference);
+        self
     }
 }
 
@@ -108,6 +119,23 @@ impl Bound {
     fn value(self) -> f64 {
         match self {
             Self::AtMost(bound) | Self::AtLeast(bound) => bound,
+        }
+    }
+
+    /// By how much a value misses the bound; 0 if it meets it.
+    pub fn violation(self, value: f64) -> f64 {
+        match self {
+            Self::AtMost(bound) => (value - bound).max(0.0),
+            Self::AtLeast(bound) => (bound - value).max(0.0),
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtMost(bound) => write!(f, "<= {bound}"),
+            Self::AtLeast(bound) => write!(f, ">= {bound}"),
         }
     }
 }
@@ -163,6 +191,10 @@ impl Goal {
                 let allowed = "different from the other objectives";
                 return Err(Error::invalid("the name of an objective", &objective.name, allowed));
             }
+            if let Some(reference) = objective.reference.filter(|value| !value.is_finite()) {
+                let field = format!("the reference of objective `{}`", objective.name);
+                return Err(Error::invalid(field, reference, "finite"));
+            }
         }
         Ok(Self { objectives, constraints: Vec::new(), fidelity: None })
     }
@@ -181,8 +213,35 @@ impl Goal {
             let allowed = "limited at most once from each side";
             return Err(Error::invalid("the name of a constraint", name, allowed));
         }
+        self.check_room(&name, bound)?;
         self.constraints.push(Constraint { name, bound });
         Ok(self)
+    }
+
+    /// Refuses a bound that no value can meet: because of the quantity's other bound, or, of an objective, because all
+    /// values that meet it are beyond the reference point.
+    fn check_room(&self, name: &str, bound: Bound) -> Result<()> {
+        let other = self.constraints.iter().find(|other| other.name == name);
+        if let Some(other) = other.filter(|other| bound.violation(other.bound.value()) > 0.0) {
+            let field = format!("the bound of constraint `{name}`");
+            let allowed = format!("one that some value meets together with {}", other.bound);
+            return Err(Error::invalid(field, bound, allowed));
+        }
+        let objective = self.objectives.iter().find(|objective| objective.name == name);
+        let Some((direction, reference)) =
+            objective.and_then(|objective| Some((objective.direction, objective.reference?)))
+        else {
+            return Ok(());
+        };
+        // A bound on the good side of the objective leaves only values that are as bad as it, or worse.
+        if bound.direction() != direction
+            && direction.turn(reference) <= direction.turn(bound.value())
+        {
+            let field = format!("the reference of objective `{name}`");
+            let allowed = format!("worse than the best value that its constraint allows, {bound}");
+            return Err(Error::invalid(field, reference, allowed));
+        }
+        Ok(())
     }
 
     /// Adds a fidelity: an evaluation may be carried out in part, from `low` up to `high`, which is the whole of it.
@@ -208,6 +267,19 @@ impl Goal {
         &self.constraints
     }
 
+    /// The names of the quantities that have limits and are no objectives, each once: what is measured beside the
+    /// objectives.
+    pub fn other_quantities(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for Constraint { name, .. } in &self.constraints {
+            let is_objective = self.objectives.iter().any(|objective| objective.name == *name);
+            if !is_objective && !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The fidelity, if evaluations may be carried out in part.
     pub fn partial(&self) -> Option<&Fidelity> {
         self.fidelity.as_ref()
@@ -221,7 +293,9 @@ impl Goal {
     /// The direction, if the goal is one objective called `value` and nothing else.
     pub fn as_direction(&self) -> Option<Direction> {
         match &self.objectives[..] {
-            [Objective { name, direction }] if name == VALUE && self.is_single() => {
+            [Objective { name, direction, reference: None }]
+                if name == VALUE && self.is_single() =>
+            {
                 Some(*direction)
             }
             _ => None,
@@ -231,6 +305,20 @@ impl Goal {
     /// The direction of the first objective.
     pub fn first_direction(&self) -> Direction {
         self.objectives.first().map_or(Direction::Minimise, |objective| objective.direction)
+    }
+
+    /// By how much a measurement, as it was told, misses each constraint; 0 for those that it meets.
+    pub fn violations<'m>(
+        &'m self,
+        measurement: &'m Measurement,
+    ) -> impl Iterator<Item = f64> + 'm {
+        let measured = self.constraints.iter().zip(&measurement.constraints);
+        measured.map(|(constraint, measured)| constraint.bound.violation(measured.value))
+    }
+
+    /// Whether a measurement, as it was told, misses a constraint: its trial is *violating*.
+    pub fn is_violated_by(&self, measurement: &Measurement) -> bool {
+        self.violations(measurement).any(|violation| violation > 0.0)
     }
 
     /// Turns a measurement from the user's scale to the scale where low is good, and back.
@@ -375,7 +463,7 @@ impl Default for Goal {
 
 impl From<Direction> for Goal {
     fn from(direction: Direction) -> Self {
-        let objective = Objective { name: VALUE.to_owned(), direction };
+        let objective = Objective { name: VALUE.to_owned(), direction, reference: None };
         Self { objectives: vec![objective], constraints: Vec::new(), fidelity: None }
     }
 }
@@ -482,6 +570,43 @@ mod tests {
     }
 
     #[test]
+    fn bounds_that_no_value_meets_are_refused_with_the_other_number() {
+        let refused =
+            |goal: Goal, name: &str, bound| goal.limit(name, bound).unwrap_err().to_string();
+        assert_eq!(
+            refused(goal(), "memory", Bound::AtLeast(9.0)),
+            "the bound of constraint `memory` is >= 9, but must be one that some value meets together with <= 8"
+        );
+        assert!(goal().limit("memory", Bound::AtLeast(8.0)).is_ok());
+        let low = || Goal::new([Objective::minimise("latency").reference(10.0)]).unwrap();
+        assert_eq!(
+            refused(low(), "latency", Bound::AtLeast(10.0)),
+            "the reference of objective `latency` is 10, but must be worse than the best value that its constraint allows, >= 10"
+        );
+        assert!(low().limit("latency", Bound::AtLeast(9.0)).is_ok());
+        assert!(low().limit("latency", Bound::AtMost(1.0)).is_ok());
+        let high = || Goal::new([Objective::maximise("speed").reference(2.0)]).unwrap();
+        assert!(high().limit("speed", Bound::AtMost(2.0)).is_err());
+        assert!(high().limit("speed", Bound::AtMost(3.0)).is_ok());
+        let error = Goal::new([Objective::minimise("a").reference(f64::NAN)]).unwrap_err();
+        assert_eq!(error.to_string(), "the reference of objective `a` is NaN, but must be finite");
+    }
+
+    #[test]
+    fn a_trial_violates_what_it_misses_and_the_bound_itself_is_met() {
+        let told = |memory: f64, speed: f64| Measurement {
+            objectives: vec![0.5.into(), speed.into()],
+            constraints: vec![memory.into(), speed.into()],
+            fidelity: None,
+        };
+        let violations = |told: &Measurement| goal().violations(told).collect::<Vec<f64>>();
+        assert_eq!(violations(&told(8.0, 2.0)), [0.0, 0.0]);
+        assert!(!goal().is_violated_by(&told(8.0, 2.0)));
+        assert_eq!(violations(&told(9.5, 0.5)), [1.5, 1.5]);
+        assert!(goal().is_violated_by(&told(1.0, 0.5)));
+    }
+
+    #[test]
     fn a_measurement_must_fit_the_goal() {
         let refused =
             |measurement: Measurement| goal().check(3, &measurement).unwrap_err().to_string();
@@ -513,6 +638,12 @@ mod tests {
         assert!(serde_json::from_str::<Goal>(&broken).is_err());
         assert_eq!(Goal::from(Direction::Maximise).as_direction(), Some(Direction::Maximise));
         assert_eq!(Goal::new([Objective::minimise("loss")]).unwrap().as_direction(), None);
+        let named = Objective::minimise(VALUE);
+        assert!(Goal::new([named.clone()]).unwrap().as_direction().is_some());
+        let referred = Goal::new([named.reference(3.0)]).unwrap();
+        assert_eq!(referred.as_direction(), None, "the reference would be lost");
+        let text = serde_json::to_string(&referred).unwrap();
+        assert_eq!(serde_json::from_str::<Goal>(&text).unwrap(), referred);
     }
 
     proptest! {

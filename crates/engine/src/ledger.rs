@@ -14,10 +14,12 @@ use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::importance::{Importance, importance};
-use crate::outcome::Outcome;
+use crate::outcome::{Measurement, Outcome};
+use crate::pareto::Hypervolume;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
+use crate::standing::Standing;
 use crate::strategy::{Evidence, Memory, Strategy};
 
 /// A trial that has a value.
@@ -29,6 +31,35 @@ pub struct Best {
     pub configuration: Configuration,
     /// Its value as told; with several objectives, that of the first.
     pub value: f64,
+    /// Whether it misses a constraint: so does every trial as long as the best one does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub violating: bool,
+}
+
+/// The trials that no other dominates, among those that meet all constraints.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Front {
+    /// The trials, best first by the first objective.
+    pub trials: Vec<FrontTrial>,
+    /// The reference point of the hypervolume, as given with the objectives or else inferred from the front (see
+    /// [`standing`](crate::standing)); empty if no trial is on the front.
+    pub reference: Vec<f64>,
+    /// The hypervolume between the front and the reference point.
+    pub hypervolume: Hypervolume,
+    /// The trials of the front that add nothing to it, because they are not better than the reference point in every
+    /// objective: a given point may lie inside the front.
+    pub beyond_reference: Vec<u64>,
+}
+
+/// A trial of a front.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrontTrial {
+    /// The trial's number.
+    pub trial: u64,
+    /// What was tried.
+    pub configuration: Configuration,
+    /// Its values as told.
+    pub measurement: Measurement,
 }
 
 /// All that a search knows, by the numbers of its trials.
@@ -43,6 +74,7 @@ pub struct Ledger {
     /// One more than the largest number of a trial.
     issued: u64,
     pending: BTreeMap<u64, Vec<f64>>,
+    standing: Standing,
     memory: Memory,
 }
 
@@ -50,6 +82,7 @@ impl Ledger {
     /// A search in which nothing was asked or told yet.
     pub fn new(space: SearchSpace, goal: Goal, seed: Seed) -> Self {
         Self {
+            standing: Standing::new(goal.clone()),
             history: History::of(space.dim(), goal),
             space,
             seed,
@@ -85,7 +118,7 @@ impl Ledger {
                 None => Error::UnknownTrial { trial, issued: self.issued() },
             });
         };
-        let outcome = match outcome {
+        let turned = match outcome {
             Outcome::Measured(measurement) => {
                 self.goal().check(trial, measurement)?;
                 Outcome::Measured(self.goal().turn(measurement))
@@ -93,7 +126,10 @@ impl Ledger {
             Outcome::Failed(_) => Outcome::failed(),
             Outcome::Infeasible => Outcome::Infeasible,
         };
-        self.history.push(x, outcome)?;
+        self.history.push(x, turned)?;
+        if let Outcome::Measured(measurement) = outcome {
+            self.standing.push(trial, measurement)?;
+        }
         self.pending.remove(&trial);
         self.places.insert(trial, self.told.len());
         self.told.push(trial);
@@ -101,13 +137,15 @@ impl Ledger {
     }
 
     /// The trial to keep, with the value that was told for it. If the strategy has a model that finds noise in the
-    /// values, this is the best trial by the model; otherwise it is the trial with the best value.
+    /// values, this is the best trial by the model; otherwise it is the [`best`](Self::best).
     pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
         let pending = Points::new(self.space.dim());
         let Self { space, history, seed, .. } = self;
         let evidence = Evidence { space, history, pending: &pending, seed: *seed };
         let place = strategy.recommend(evidence, &mut self.memory)?;
-        Ok(place.and_then(|place| self.best_at(place)))
+        let kept = place.and_then(|place| self.best_at(place));
+        // A method that looks at the objective alone may point at a trial that misses a constraint.
+        Ok(if kept.as_ref().is_none_or(|kept| kept.violating) { self.best() } else { kept })
     }
 
     /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
@@ -201,15 +239,50 @@ impl Ledger {
         self.space.decode(self.history.points().row(place))
     }
 
-    /// The best trials by the first objective, best first, ten at most.
+    /// Which trials stand out, by their numbers.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// The trials that no other dominates, among those that meet all constraints, and their hypervolume. With one
+    /// objective, the trials with the best value.
+    ///
+    /// Costs as much as the front is long, and not as the history.
+    pub fn front(&self) -> Result<Front> {
+        let on_front = |trial: u64| {
+            let place = *self.places.get(&trial)?;
+            let Outcome::Measured(measurement) = self.outcome_at(place) else { return None };
+            Some(FrontTrial { trial, configuration: self.configuration_at(place), measurement })
+        };
+        Ok(Front {
+            trials: self.standing.front().into_iter().filter_map(on_front).collect(),
+            reference: self.standing.reference().unwrap_or_default(),
+            hypervolume: self.standing.hypervolume()?,
+            beyond_reference: self.standing.beyond_reference(),
+        })
+    }
+
+    /// The best trials by the first objective, best first, ten at most; only trials that meet all constraints.
     pub fn leaders(&self) -> impl Iterator<Item = Best> + '_ {
-        self.history.objective().leaders().iter().filter_map(|&place| self.best_at(place))
+        self.standing.leaders().filter_map(|trial| self.best_of(trial))
+    }
+
+    /// The best trial by the first objective among those that meet all constraints; of equal values, the one told
+    /// first. As long as no trial meets them, the one with the smallest total violation.
+    pub fn best(&self) -> Option<Best> {
+        let nearest = || self.standing.nearest().map(|nearest| nearest.trial);
+        self.standing.leaders().next().or_else(nearest).and_then(|trial| self.best_of(trial))
+    }
+
+    fn best_of(&self, trial: u64) -> Option<Best> {
+        self.places.get(&trial).and_then(|&place| self.best_at(place))
     }
 
     fn best_at(&self, place: usize) -> Option<Best> {
-        let value = self.outcome_at(place).value()?;
+        let Outcome::Measured(measurement) = self.outcome_at(place) else { return None };
         let (trial, configuration) = (self.told[place], self.configuration_at(place));
-        Some(Best { trial, configuration, value })
+        let violating = self.goal().is_violated_by(&measurement);
+        Some(Best { trial, configuration, value: measurement.value()?, violating })
     }
 }
 
@@ -268,5 +341,32 @@ mod tests {
         let error = ledger.tell(1, &1.0.into()).unwrap_err().to_string();
         assert!(error.contains("1 objective and 0 constraints"), "{error}");
         assert_eq!(ledger.pending().len(), 1, "a refused measurement changes nothing");
+    }
+
+    #[test]
+    fn the_best_meets_the_constraints_and_until_then_comes_nearest() {
+        let goal = Goal::new([Objective::maximise("speed")])
+            .and_then(|goal| goal.limit("memory", Bound::AtMost(8.0)))
+            .unwrap();
+        let mut ledger = ledger(goal);
+        let mut tell = |trial: u64, speed: f64, memory: f64| {
+            ledger.issue(trial, vec![trial as f64 / 8.0]);
+            let (objectives, constraints) = (vec![speed.into()], vec![memory.into()]);
+            let told = Measurement { objectives, constraints, fidelity: None };
+            ledger.tell(trial, &told.into()).unwrap();
+            let kept = ledger.recommend(&Random).unwrap().unwrap();
+            let best = ledger.best().unwrap();
+            assert_eq!(kept, best, "random has no model");
+            (best.trial, best.value, best.violating, ledger.front().unwrap().trials.len())
+        };
+        assert_eq!(tell(0, 9.0, 12.0), (0, 9.0, true, 0));
+        assert_eq!(tell(1, 1.0, 9.0), (1, 1.0, true, 0));
+        assert_eq!(tell(2, 3.0, 8.0), (2, 3.0, false, 1));
+        assert_eq!(tell(3, 4.0, 8.5), (2, 3.0, false, 1));
+        assert_eq!(tell(4, 5.0, 1.0), (4, 5.0, false, 1));
+        assert_eq!(ledger.leaders().map(|best| best.trial).collect::<Vec<_>>(), [4, 2]);
+        let front = ledger.front().unwrap();
+        assert_eq!(front.trials[0].measurement.constraints, [1.0.into()]);
+        assert_eq!(front.trials[0].configuration.get("x"), Some(&0.5.into()));
     }
 }

@@ -50,6 +50,7 @@ mod ranking;
 pub mod seed;
 pub mod session;
 pub mod space;
+pub mod standing;
 pub mod strategy;
 pub mod theory;
 
@@ -64,7 +65,7 @@ pub mod prelude {
     pub use crate::forecast::Forecast;
     pub use crate::goal::{Bound, Constraint, Direction, Goal, Objective};
     pub use crate::labels::{Threshold, Weights};
-    pub use crate::ledger::Best;
+    pub use crate::ledger::{Best, Front, FrontTrial};
     pub use crate::outcome::{Failure, Measured, Measurement, Outcome};
     pub use crate::seed::Seed;
     pub use crate::session::{Session, Trial};

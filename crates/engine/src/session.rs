@@ -11,10 +11,11 @@ use crate::forecast::Forecasts;
 use crate::goal::{Direction, Goal};
 use crate::history::History;
 use crate::importance::Importance;
-use crate::ledger::{Best, Ledger};
+use crate::ledger::{Best, Front, Ledger};
 use crate::outcome::Outcome;
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
+use crate::standing::Standing;
 use crate::strategy::Strategy;
 
 /// One evaluation: what to try.
@@ -138,20 +139,32 @@ impl Session {
         self.ledger.outcome(trial)
     }
 
-    /// The best trials, best first, ten at most.
+    /// The best trials by the first objective, best first, ten at most; only trials that meet all constraints.
     pub fn leaders(&self) -> impl Iterator<Item = Best> + '_ {
         self.ledger.leaders()
     }
 
-    /// The trial with the best value so far; of equal values, the one told first.
+    /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets
+    /// them; as long as none does, the one with the smallest total violation, which is marked as violating. With several
+    /// objectives, the best by the first; [`Self::front`] has the others.
     ///
     /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Option<Best> {
-        self.leaders().next()
+        self.ledger.best()
+    }
+
+    /// Which trials stand out, by their numbers.
+    pub fn standing(&self) -> &Standing {
+        self.ledger.standing()
+    }
+
+    /// The trials that no other dominates, among those that meet all constraints, with their hypervolume.
+    pub fn front(&self) -> Result<Front> {
+        self.ledger.front()
     }
 
     /// The trial to keep, with the value that was told for it. If the strategy has a model that finds noise in the
-    /// values, this is the best trial by the model; otherwise it is the trial with the best value.
+    /// values, this is the best trial by the model; otherwise it is the [`best`](Self::best).
     pub fn recommend(&mut self) -> Result<Option<Best>> {
         self.ledger.recommend(&*self.strategy)
     }

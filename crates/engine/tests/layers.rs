@@ -18,6 +18,7 @@ const ORDER: [&str; 26] = [
     "pareto",
     "space",
     "history",
+    "standing",
     "labels",
     "domain",
     "linalg",

@@ -23,7 +23,7 @@ use crate::store::{Proposal, Reader};
 use crate::trial::{Change, State};
 
 /// How many changes are read at a time.
-const PAGE: usize = 1_000;
+pub(crate) const PAGE: usize = 1_000;
 
 /// How far a study is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

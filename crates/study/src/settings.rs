@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use wimble::goal::{Bound, Constraint, Fidelity, Goal, Objective};
+use wimble::goal::{Constraint, Fidelity, Goal, Objective};
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
@@ -127,8 +127,8 @@ impl Settings {
             );
             return refuse("budget", &self.budget, allowed);
         }
-        if !self.goal.is_single() {
-            let allowed = "one objective for now, without constraints and fidelity".to_owned();
+        if self.goal.partial().is_some() {
+            let allowed = "objectives and constraints for now, without a fidelity".to_owned();
             return refuse("goal", &self.goal, allowed);
         }
         // A whole number of milliseconds, so that what is stored is what was set.
@@ -252,12 +252,11 @@ fn agrees(given: &serde_json::Value, stored: &serde_json::Value) -> bool {
 
 /// A goal in words, for messages and for telling two apart.
 fn goal_text(goal: &Goal) -> String {
-    let objective =
-        |objective: &Objective| format!("to {} {}", objective.direction, objective.name);
-    let limit = |limit: &Constraint| match limit.bound {
-        Bound::AtMost(bound) => format!("{} <= {bound}", limit.name),
-        Bound::AtLeast(bound) => format!("{} >= {bound}", limit.name),
+    let objective = |Objective { name, direction, reference }: &Objective| match reference {
+        None => format!("to {direction} {name}"),
+        Some(reference) => format!("to {direction} {name} (reference {reference})"),
     };
+    let limit = |Constraint { name, bound }: &Constraint| format!("{name} {bound}");
     let parts: Vec<String> = goal
         .objectives()
         .iter()

@@ -14,6 +14,7 @@ use wimble::importance::Importance;
 use wimble::ledger::Best;
 use wimble::outcome::Outcome;
 use wimble::space::Configuration;
+use wimble::standing::Standing;
 use wimble::strategy::Strategy;
 
 use crate::addition::Addition;
@@ -21,6 +22,7 @@ use crate::attributes::Attributes;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
+use crate::front::{Front, Watch};
 use crate::settings::{Record, Settings};
 use crate::store::{Ask, Filter, Refused, Reply, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
@@ -30,6 +32,7 @@ pub struct Study {
     store: Arc<dyn Store>,
     settings: Settings,
     model: Mutex<Model>,
+    watch: Mutex<Watch>,
 }
 
 /// What is needed to propose and to recommend. A process that only tells or looks never builds the method.
@@ -75,7 +78,8 @@ impl Study {
 
     fn new(store: Arc<dyn Store>, settings: Settings, strategy: Option<Box<dyn Strategy>>) -> Self {
         let follower = Follower::new(&settings);
-        Self { store, settings, model: Mutex::new(Model { follower, strategy }) }
+        let watch = Mutex::new(Watch::new(settings.goal.clone()));
+        Self { store, settings, model: Mutex::new(Model { follower, strategy }), watch }
     }
 
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
@@ -176,15 +180,18 @@ impl Study {
         self.store.set_budget(&self.settings.name, budget)
     }
 
-    /// The trial with the best value so far; of equal values, the one told first.
+    /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets
+    /// them; as long as none does, the one with the smallest total violation, which is marked as violating. With several
+    /// objectives, the best by the first.
     ///
     /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Result<Option<Best>> {
-        Ok(self.best_trials(1)?.pop().and_then(Trial::into_best))
+        let best = self.best_trials(1)?.pop();
+        Ok(best.and_then(|trial| trial.into_best(&self.settings.goal)))
     }
 
     /// The trial to keep, with the value that was told for it. If the method has a model that finds noise in the
-    /// values, this is the best trial by the model; otherwise it is the trial with the best value.
+    /// values, this is the best trial by the model; otherwise it is the [`best`](Self::best).
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn recommend(&self) -> Result<Option<Best>> {
@@ -195,7 +202,7 @@ impl Study {
         drop(model);
         // The configuration as it was told: encoding and decoding one from elsewhere may change its last digits.
         let trial = recommended.map(|best| self.trial(best.trial)).transpose()?;
-        Ok(trial.and_then(Trial::into_best))
+        Ok(trial.and_then(|trial| trial.into_best(&self.settings.goal)))
     }
 
     /// What the method predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
@@ -218,9 +225,53 @@ impl Study {
         model.follower.importance(quantity)
     }
 
-    /// The best trials, best first, `count` at most.
+    /// The best trials, best first, `count` at most. With constraints, only trials that meet them; as long as none does,
+    /// the one with the smallest total violation. With several objectives, the front, best first by the first objective.
     pub fn best_trials(&self, count: usize) -> Result<Vec<Trial>> {
-        self.store.best(&self.settings.name, count)
+        let (name, goal) = (&self.settings.name, &self.settings.goal);
+        if goal.is_single() {
+            return self.store.best(name, count);
+        }
+        let (front, nearest) = self.standing(|standing| {
+            let nearest = standing.nearest().map(|nearest| nearest.trial);
+            (standing.front(), nearest)
+        })?;
+        if goal.objectives().len() > 1 || front.is_empty() {
+            let chosen = front.into_iter().chain(nearest).take(count);
+            return chosen.map(|trial| self.trial(trial)).collect();
+        }
+        // The store has all values in order, violating trials among them: read on until there are enough others.
+        let mut read = count.saturating_mul(2);
+        loop {
+            let mut trials = self.store.best(name, read)?;
+            let is_all = trials.len() < read;
+            trials.retain(|trial| !trial.is_violating(goal));
+            if is_all || trials.len() >= count {
+                trials.truncate(count);
+                return Ok(trials);
+            }
+            read = read.saturating_mul(4);
+        }
+    }
+
+    /// The trials that no other dominates, among those that meet all constraints, with their hypervolume. With one
+    /// objective, the trials with the best value.
+    pub fn front(&self) -> Result<Front> {
+        let (front, reference, hypervolume, beyond_reference) = self.standing(|standing| {
+            let reference = standing.reference().unwrap_or_default();
+            let beyond = standing.beyond_reference();
+            (standing.front(), reference, standing.hypervolume(), beyond)
+        })?;
+        let trials: Result<Vec<Trial>> = front.into_iter().map(|trial| self.trial(trial)).collect();
+        Ok(Front { trials: trials?, reference, hypervolume: hypervolume?, beyond_reference })
+    }
+
+    /// Looks at which trials stand out, by their numbers. It waits for no proposal. The first look of a process reads the
+    /// whole history, later ones what is new.
+    pub fn standing<T>(&self, look: impl FnOnce(&Standing) -> T) -> Result<T> {
+        let mut watch =
+            self.watch.lock().map_err(|_| self.panicked("taking the lock of its front"))?;
+        watch.catch_up(&self.settings.name, &*self.store).map(look)
     }
 
     /// How many trials are queued, running and finished.
@@ -268,11 +319,15 @@ impl Study {
     }
 
     fn model(&self) -> Result<MutexGuard<'_, Model>> {
-        self.model.lock().map_err(|_| Error::Backend {
+        self.model.lock().map_err(|_| self.panicked("taking the lock of its model"))
+    }
+
+    fn panicked(&self, doing: &'static str) -> Error {
+        Error::Backend {
             place: format!("study `{}`", self.settings.name),
-            doing: "taking the lock of its model",
+            doing,
             source: "a thread that held it panicked; open the study anew".into(),
-        })
+        }
     }
 }
 

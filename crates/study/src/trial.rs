@@ -9,6 +9,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use wimble::goal::Goal;
 use wimble::ledger::Best;
 use wimble::outcome::Outcome;
 use wimble::space::Configuration;
@@ -164,9 +165,15 @@ impl Trial {
     }
 
     /// The trial as one that may be kept, if it has a value.
-    pub fn into_best(self) -> Option<Best> {
-        let value = self.outcome()?.value()?;
-        Some(Best { trial: self.id, configuration: self.configuration, value })
+    pub fn into_best(self, goal: &Goal) -> Option<Best> {
+        let (value, violating) = (self.outcome()?.value()?, self.is_violating(goal));
+        Some(Best { trial: self.id, configuration: self.configuration, value, violating })
+    }
+
+    /// Whether it was measured and misses a constraint of the goal.
+    pub fn is_violating(&self, goal: &Goal) -> bool {
+        let measurement = self.outcome().and_then(Outcome::measurement);
+        measurement.is_some_and(|measurement| goal.is_violated_by(measurement))
     }
 
     /// What was told beside its outcome, if it is finished.

@@ -1,6 +1,6 @@
-//! `wimble best`: the best configurations, and the one to keep.
+//! `wimble best`: the best configurations, and the one to keep; with several objectives, the front.
 //!
-//! Trials are listed by their values. Where values are noisy, the best of many may be luck, and the method may
+//! Under one objective, trials are listed by their values. Where values are noisy, the best of many may be luck, and the method may
 //! recommend another trial; a line below the table says which. To find it the method reads the whole history. In a
 //! study of more than [`SMALL`] trials it does so only with `--recommended`.
 
@@ -9,8 +9,9 @@ use std::io::Write as _;
 use anyhow::{Result, bail};
 use clap::Args;
 use wimble_study::exchange::Row;
-use wimble_study::{Best, Study, Trial};
+use wimble_study::{Best, Study};
 
+use crate::front::{Outlook, SCREEN};
 use crate::storage::{Which, quoted};
 use crate::{best_trial, table};
 
@@ -22,14 +23,15 @@ const SMALL: u64 = 10_000;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Number of trials to show
-    #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    count: u32,
+    /// Number of trials to show [default: 1; with several objectives 20, spread over the front]
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
     /// Show only the trial to keep. Where values are noisy the best value may be luck, and a method that models the noise
     /// (auto) may recommend another trial. Reads the whole history
     #[arg(long, conflicts_with = "count")]
     recommended: bool,
-    /// Print JSON: one object, or a list with --count. `recommended` is the number of the trial to keep; in a study of more
+    /// Print JSON: one object, or a list with --count; with several objectives one object with `front`, all of it unless
+    /// --count is given. `recommended` is the number of the trial to keep; in a study of more
     /// than 10000 trials it is there only with --recommended
     #[arg(long)]
     json: bool,
@@ -38,17 +40,14 @@ pub struct Arguments {
 /// Prints the best trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open()?;
-    let mut trials = study.best_trials(arguments.count as usize)?;
-    let Some(best) = trials.first().cloned().and_then(Trial::into_best) else {
-        let counts = study.counts()?;
-        bail!(
-            "study `{}` has no value yet: {} running, {} queued, {} failed, {} infeasible",
-            study.settings().name,
-            counts.running,
-            counts.queued,
-            counts.failed,
-            counts.infeasible
-        );
+    if study.settings().goal.objectives().len() > 1 {
+        return front(arguments, &study);
+    }
+    let goal = &study.settings().goal;
+    let count = arguments.count.unwrap_or(1) as usize;
+    let mut trials = study.best_trials(count)?;
+    let Some(best) = trials.first().cloned().and_then(|trial| trial.into_best(goal)) else {
+        return nothing(&study);
     };
     let recommended = match arguments.recommended || study.counts()?.finished() <= SMALL {
         true => study.recommend()?,
@@ -59,29 +58,38 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut out = std::io::stdout().lock();
     if arguments.json {
+        let outlook = match goal.is_single() {
+            true => None,
+            false => Some(Outlook::of(&study, 1)?.json()?),
+        };
         let mut rows = Vec::with_capacity(trials.len());
         for trial in &trials {
-            let mut row = serde_json::to_value(Row::new(trial))?;
+            let mut row = serde_json::to_value(Row::new(trial, goal))?;
             if let Some(kept) = &recommended {
                 row["recommended"] = kept.trial.into();
+            }
+            if let (Some(fields), Some(row)) = (&outlook, row.as_object_mut()) {
+                let added = fields.iter().filter(|(name, _)| *name != "nearest");
+                row.extend(added.map(|(name, value)| (name.clone(), value.clone())));
             }
             rows.push(row);
         }
         match &rows[..] {
-            [only] if arguments.count == 1 => writeln!(out, "{only}")?,
+            [only] if count == 1 => writeln!(out, "{only}")?,
             rows => writeln!(out, "{}", serde_json::to_string(rows)?)?,
         }
         return Ok(());
     }
     if let Some(kept) = recommended.as_ref().filter(|_| arguments.recommended) {
-        write!(out, "{}", best_trial::describe("Recommended", kept))?;
+        write!(out, "{}", described(&study, "Recommended", kept)?)?;
         writeln!(out, "{}", reason(&study, kept, &best))?;
         return Ok(());
     }
-    if arguments.count == 1 {
-        write!(out, "{}", best_trial::describe("Best", &best))?;
-    } else {
-        write!(out, "{}", table::trials(&study.settings().space, &trials))?;
+    match count {
+        1 if goal.is_single() => write!(out, "{}", best_trial::describe("Best", &best))?,
+        _ if best.violating => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
+        1 => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
+        _ => write!(out, "{}", table::trials(study.settings(), &trials))?,
     }
     if let Some(kept) = recommended.filter(|kept| kept.trial != best.trial) {
         let (name, words) = (quoted(&study.settings().name), arguments.which.storage.words());
@@ -89,6 +97,45 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "To see it: wimble best {name} --recommended{words}")?;
     }
     Ok(())
+}
+
+/// That there is no value to show.
+fn nothing(study: &Study) -> Result<()> {
+    let counts = study.counts()?;
+    bail!(
+        "study `{}` has no value yet: {} running, {} queued, {} failed, {} infeasible",
+        study.settings().name,
+        counts.running,
+        counts.queued,
+        counts.failed,
+        counts.infeasible
+    );
+}
+
+/// Prints the front.
+fn front(arguments: &Arguments, study: &Study) -> Result<()> {
+    let whole = if arguments.json { usize::MAX } else { SCREEN };
+    let count = arguments.count.map_or(whole, |count| count as usize);
+    let outlook = Outlook::of(study, count)?;
+    if outlook.is_empty() {
+        return nothing(study);
+    }
+    let mut out = std::io::stdout().lock();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::Value::Object(outlook.json()?))?;
+    } else {
+        write!(out, "{}", outlook.text(study))?;
+    }
+    Ok(())
+}
+
+/// A trial to keep, under a heading.
+fn described(study: &Study, heading: &str, best: &Best) -> Result<String> {
+    let goal = &study.settings().goal;
+    Ok(match goal.is_single() {
+        true => best_trial::describe(heading, best),
+        false => crate::front::describe(heading, &study.trial(best.trial)?, goal),
+    })
 }
 
 /// Why a trial is recommended.

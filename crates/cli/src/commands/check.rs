@@ -8,12 +8,12 @@ use anyhow::Result;
 use clap::Args;
 use wimble::classifier::Confidence;
 use wimble::classifier::{HyperParameters, LeastSquares};
-use wimble::goal::{Direction, Goal};
-use wimble::internals::BorePlusPlusSpec;
+use wimble::goal::{Direction, Goal, Objective};
+use wimble::internals::{BorePlusPlusSpec, edits};
 use wimble::labels::Threshold;
 use wimble::space::Configuration;
 use wimble::strategy::Spec;
-use wimble_study::runner::Evaluator;
+use wimble_study::runner::{Evaluator, finding};
 use wimble_study::study_file::{StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
 
@@ -77,6 +77,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let goal = goal(&settings.goal);
     writeln!(out, "{} is valid. Nothing was run.\n", arguments.file.display())?;
     writeln!(out, "study      {}: {goal}", file.name)?;
+    if let Some(limits) = limits(&settings.goal) {
+        writeln!(out, "limits     {limits}; a trial that misses one is violating")?;
+    }
+    if let Some(reference) = reference(&settings.goal) {
+        writeln!(out, "reference  {reference}")?;
+    }
+    if !settings.goal.is_single() {
+        writeln!(out, "result     {}", finding::example(&settings.goal))?;
+    }
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
     writeln!(out, "guarantee  {}", guarantee(&settings.method))?;
@@ -140,6 +149,23 @@ fn goal(goal: &Goal) -> String {
     }
 }
 
+/// The limits in words, if there are any.
+fn limits(goal: &Goal) -> Option<String> {
+    let limits: Vec<String> =
+        goal.constraints().iter().map(|limit| format!("{} {}", limit.name, limit.bound)).collect();
+    (!limits.is_empty()).then(|| limits.join(", "))
+}
+
+/// Where the hypervolume of several objectives ends, in words.
+fn reference(goal: &Goal) -> Option<String> {
+    let each = |objective: &Objective| match objective.reference {
+        Some(reference) => format!("{} {reference}", objective.name),
+        None => format!("{} inferred from the front", objective.name),
+    };
+    let all: Vec<String> = goal.objectives().iter().map(each).collect();
+    (all.len() > 1).then(|| all.join(", "))
+}
+
 fn sample(settings: &Settings) -> Configuration {
     let space = &settings.space;
     let mut rng = settings.seed.stream("sample of a study file", 0);
@@ -190,8 +216,8 @@ fn guarantee(method: &Spec) -> &'static str {
 
 /// Notes on what may surprise a user who runs the file.
 fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
-    let Some(evaluation) = &file.evaluation else { return Vec::new() };
-    let mut notes = Vec::new();
+    let mut notes = misspelt(&file.goal);
+    let Some(evaluation) = &file.evaluation else { return notes };
     let in_environment: Vec<&str> =
         evaluation.environment.values().flat_map(Template::placeholders).collect();
     let all_by_file = evaluation
@@ -230,6 +256,25 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
         notes.push(format!("the script `{script}` was not found"));
     }
     notes
+}
+
+/// Limits on quantities whose names look like an objective's: they are quantities of their own.
+fn misspelt(goal: &Goal) -> Vec<String> {
+    let near = |name: &&str| {
+        let objectives = goal.objectives().iter().map(|objective| objective.name.as_str());
+        let limit = name.chars().count() / 3;
+        objectives
+            .filter(|known| edits(name, known) <= limit)
+            .min_by_key(|known| edits(name, known))
+    };
+    let note = |name: &str, known: &str| {
+        format!(
+            "`{name}` under [constraints] is no objective, so that the command must print it under `constraints`; \
+             if you mean the objective `{known}`, write `{known}`"
+        )
+    };
+    let names = goal.other_quantities().into_iter();
+    names.filter_map(|name| Some(note(name, near(&name)?))).collect()
 }
 
 /// Whether a word names a file of a language that an interpreter runs.

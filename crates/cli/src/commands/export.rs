@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use wimble_study::Filter;
 use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
+use wimble_study::{Filter, Settings};
 
 use crate::format;
 use crate::storage::Which;
@@ -50,7 +50,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         );
         return acknowledge(arguments, path, count, Some(&hint));
     }
-    let rows: Vec<Row> = trials.iter().map(Row::new).collect();
+    let Settings { space, goal, .. } = study.settings();
+    let rows: Vec<Row> = trials.iter().map(|trial| Row::new(trial, goal)).collect();
     let mut out: Box<dyn std::io::Write> = match &arguments.out {
         None => Box::new(std::io::stdout().lock()),
         Some(path) => Box::new(BufWriter::new(
@@ -58,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         )),
     };
     match format {
-        Format::Csv => csv::write(&study.settings().space, &rows, &mut out)?,
+        Format::Csv => csv::write(space, goal, &rows, &mut out)?,
         Format::Jsonl | Format::Optuna => json_lines::write(&rows, &mut out)?,
     }
     out.flush()?;

@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let study = open_for(arguments, None)?;
         let text = std::fs::read_to_string(&arguments.file).with_context(place)?;
         let rows = match format {
-            Format::Csv => csv::read(&study.settings().space, &text),
+            Format::Csv => csv::read(&study.settings().space, &study.settings().goal, &text),
             Format::Jsonl | Format::Optuna => json_lines::read(&text),
         };
         (study, rows.with_context(place)?, Vec::new())
@@ -83,7 +83,7 @@ fn additions(study: &Study, rows: &[Row]) -> Result<Vec<Addition>> {
     rows.iter()
         .enumerate()
         .map(|(number, row)| {
-            let addition = row.addition().and_then(|addition| {
+            let addition = row.addition(&study.settings().goal).and_then(|addition| {
                 study.settings().space.encode(&addition.configuration)?;
                 Ok(addition)
             });
@@ -109,7 +109,7 @@ fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study
     match Study::open(Arc::clone(&store), &name) {
         Err(wimble_study::Error::UnknownStudy { .. }) => {
             let mut settings =
-                Settings::new(name, found.space?, DEFAULT_METHOD.parse()?).goal(found.direction);
+                Settings::new(name, found.space?, DEFAULT_METHOD.parse()?).goal(found.goal);
             if let Some(all) = settings.space.cardinality() {
                 settings.budget = settings.budget.min(u64::try_from(all).unwrap_or(u64::MAX));
             }

@@ -3,38 +3,45 @@
 use std::io::Write as _;
 
 use anyhow::Result;
+use wimble_problems::Family;
 
 use crate::table::Listing;
 
 /// Prints the families of problems.
 pub fn run(listing: &Listing) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let (families, variants) = (wimble_problems::names(), wimble_problems::variants());
+    let variants = wimble_problems::variants();
+    let (families, tasks) = (wimble_problems::names(), wimble_problems::tasks());
     if listing.json {
-        let rows: Vec<_> = families
-            .iter()
-            .map(|family| {
-                serde_json::json!({
-                    "name": family.pattern(),
-                    "aliases": family.aliases,
-                    "description": family.description,
-                })
+        let row = |family: &Family| {
+            serde_json::json!({
+                "name": family.pattern(),
+                "aliases": family.aliases,
+                "description": family.description,
             })
-            .collect();
+        };
+        let rows: Vec<_> = families.iter().chain(tasks).map(row).collect();
         writeln!(out, "{}", serde_json::to_string(&rows)?)?;
         return Ok(());
     }
-    let rows = families.iter().map(|family| (family.pattern(), family.description));
+    let row = |family: &'static Family| (family.pattern(), family.description);
     let changes = variants.iter().map(|variant| (variant.pattern(), variant.description));
-    let width = rows.clone().chain(changes.clone()).map(|(pattern, _)| pattern.len()).max();
-    let width = width.unwrap_or(0);
-    for (pattern, description) in rows {
+    let patterns = families.iter().chain(tasks).map(row).chain(changes.clone());
+    let width = patterns.map(|(pattern, _)| pattern.len()).max().unwrap_or(0);
+    for (pattern, description) in families.iter().map(row) {
         writeln!(out, "{pattern:width$}  {description}")?;
     }
     writeln!(out, "\nVariants of any of them (D, M: numbers; S: a seed; P: a percentage):")?;
     for (pattern, description) in changes {
         writeln!(out, "{pattern:width$}  {description}")?;
     }
-    writeln!(out, "\nTry: wimble minimize branin, wimble minimize ackley-5+shifted+noise-1")?;
+    writeln!(out, "\nSeveral objectives or constraints (D: variables; K: objectives):")?;
+    for (pattern, description) in tasks.iter().map(row) {
+        writeln!(out, "{pattern:width$}  {description}")?;
+    }
+    writeln!(
+        out,
+        "\nTry: wimble minimize branin, wimble minimize ackley-5+shifted+noise-1, wimble minimize zdt1-6"
+    )?;
     Ok(())
 }

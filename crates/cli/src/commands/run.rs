@@ -16,11 +16,15 @@ use wimble_study::{Best, Counts, Study};
 
 use crate::best_trial;
 use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
+use crate::front::Outlook;
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
 
 /// How long a run that must stop at once may take to kill its commands.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How many trials of a front the end of a run shows.
+const SHOWN: usize = 10;
 
 /// Arguments of `wimble run`.
 #[derive(Args)]
@@ -174,7 +178,13 @@ fn report(
         (Ok(counts), Ok(best)) => (Some(counts), best),
         _ => (None, None),
     };
-    let recommended = recommended(study, summary);
+    let goal = &study.settings().goal;
+    let (is_single, several) = (goal.is_single(), goal.objectives().len() > 1);
+    let recommended = if several { None } else { recommended(study, summary) };
+    let outlook = |count: usize| {
+        let reachable = counts.is_some() && !is_single;
+        reachable.then(|| Outlook::of(study, count)).transpose()
+    };
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let end = match summary.end {
@@ -184,7 +194,7 @@ fn report(
             End::NothingWorks(_) | End::CannotRun(_) => "command-broken",
             End::StorageGone(_) => "storage-gone",
         };
-        let report = serde_json::json!({
+        let mut report = serde_json::json!({
             "study": study.settings().name,
             "end": end,
             "told": summary.told,
@@ -195,6 +205,14 @@ fn report(
             "best": best,
             "recommended": recommended,
         });
+        if let Some(fields) = report.as_object_mut() {
+            if several {
+                fields.retain(|name, _| !["best", "recommended"].contains(&name.as_str()));
+            }
+            if let Some(outlook) = outlook(usize::MAX)? {
+                fields.extend(outlook.json()?);
+            }
+        }
         writeln!(out, "{report}")?;
     } else {
         write!(out, "{}", ending(summary, counts.as_ref(), took))?;
@@ -205,8 +223,12 @@ fn report(
                 "{results} could not be stored; the next run stores what is in {folder}"
             )?;
         }
-        if let Some(best) = &best {
+        if let Some(best) = best.as_ref().filter(|_| is_single) {
             write!(out, "\n{}", best_trial::describe("Best", best))?;
+        }
+        let shown = if several { SHOWN } else { 1 };
+        if let Some(outlook) = outlook(shown)?.filter(|outlook| !outlook.is_empty()) {
+            write!(out, "\n{}", outlook.text(study))?;
         }
         if let (Some(kept), Some(best)) = (&recommended, &best)
             && kept.trial != best.trial
@@ -214,12 +236,18 @@ fn report(
             writeln!(out, "\n{}", best_trial::expected_best(study, kept))?;
             write!(out, "{}", best_trial::describe("Recommended", kept))?;
         }
+        let name = quoted(&study.settings().name);
         let worth_a_look = match &counts {
-            Some(counts) if best.is_none() && counts.failed > 0 => "--state failed",
-            Some(counts) if best.is_none() && counts.infeasible > 0 => "--state infeasible",
-            _ => "--sort value",
+            Some(counts) if best.is_none() && counts.failed > 0 => {
+                format!("trials {name} --state failed")
+            }
+            Some(counts) if best.is_none() && counts.infeasible > 0 => {
+                format!("trials {name} --state infeasible")
+            }
+            _ if several => format!("best {name}"),
+            _ => format!("trials {name} --sort value"),
         };
-        writeln!(out, "\n{}", next(arguments, study, summary, worth_a_look))?;
+        writeln!(out, "\n{}", next(arguments, study, summary, &worth_a_look))?;
     }
     match &summary.end {
         // Every trial is finished, and none has a value: whatever calls wimble must not take that for a result.
@@ -296,7 +324,7 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary, worth_a_look: &
     let (file, words) = (quoted(&arguments.file.display().to_string()), arguments.storage.words());
     let name = quoted(&study.settings().name);
     match &summary.end {
-        End::BudgetSpent => format!("Next: wimble trials {name} {worth_a_look}{words}"),
+        End::BudgetSpent => format!("Next: wimble {worth_a_look}{words}"),
         End::TimeOver | End::Stopped => format!("To continue: wimble run {file}{words}"),
         End::CannotRun(_) | End::StorageGone(_) => {
             format!("Once this is fixed: wimble run {file}{words}")

@@ -7,11 +7,13 @@ use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 use wimble::forecast::{Forecast, Good};
+use wimble::goal::Goal;
 use wimble_study::exchange::{Row, row};
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Filter, Origin, Outcome, Stage, Study, Trial};
+use wimble_study::{Filter, NamedValues, Origin, Outcome, Stage, Study, Trial};
 
+use crate::front;
 use crate::progress::short;
 use crate::storage::{self, Which};
 
@@ -45,7 +47,10 @@ struct Neighbour {
     /// In the unit cube, as a share of its diagonal.
     distance: f64,
     state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
+    #[serde(skip_serializing_if = "NamedValues::is_empty")]
+    objectives: NamedValues,
 }
 
 /// Prints the trial.
@@ -65,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let log = log(arguments, &trial)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
-        let mut json = serde_json::to_value(Row::new(&trial))?;
+        let mut json = serde_json::to_value(Row::new(&trial, &study.settings().goal))?;
         json["nearest"] = serde_json::to_value(&neighbours)?;
         json["nearest_among"] = serde_json::json!({
             "trials": evidence.trials.len(),
@@ -79,7 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "{json}")?;
         return Ok(());
     }
-    write!(out, "{}", describe(&trial, engine.filter(|_| record.engines.len() > 1)))?;
+    let goal = &study.settings().goal;
+    write!(out, "{}", describe(&trial, goal, engine.filter(|_| record.engines.len() > 1)))?;
     if arguments.model {
         writeln!(out, "\n{}", expected(forecast, study.settings().method.name()))?;
     }
@@ -91,7 +97,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         };
         writeln!(out, "\nNearest trials{among}")?;
         for near in &neighbours {
-            let what = near.value.map_or_else(|| near.state.to_owned(), short);
+            let objectives: Vec<String> =
+                near.objectives.iter().map(|(_, measured)| short(measured.value)).collect();
+            let what = match (near.value, objectives.is_empty()) {
+                (Some(value), _) => short(value),
+                (None, false) => objectives.join(", "),
+                (None, true) => near.state.to_owned(),
+            };
             writeln!(
                 out,
                 "  trial {:<6} {what:<12} at {:.3} of the diagonal",
@@ -112,10 +124,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The trial in words, with the version of wimble that proposed it if that is given.
-fn describe(trial: &Trial, engine: Option<&str>) -> String {
-    let row = Row::new(trial);
+fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
+    let row = Row::new(trial, goal);
     let mut text = format!("Trial {}: {}", trial.id, row.state);
-    if let Some(value) = row.value {
+    if let Some(value) = row.value.filter(|_| goal.is_single()) {
         text.push_str(&format!(", value {value}"));
         let deviation = row.deviation.map(|deviation| format!(" ± {deviation}"));
         text.push_str(&deviation.unwrap_or_default());
@@ -124,6 +136,15 @@ fn describe(trial: &Trial, engine: Option<&str>) -> String {
         text.push_str(&format!(": {reason}"));
     }
     text.push('\n');
+    let values = trial.outcome().and_then(Outcome::measurement).filter(|_| !goal.is_single());
+    let values = values.map(|values| front::value_lines(goal, values)).unwrap_or_default();
+    let width = values.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in &values {
+        text.push_str(&format!("  {name:width$}  {value}\n"));
+    }
+    if !values.is_empty() {
+        text.push_str("parameters\n");
+    }
     let width = trial.configuration.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, value) in &trial.configuration {
         text.push_str(&format!("  {name:width$}  {value}\n"));
@@ -189,7 +210,8 @@ impl Evidence {
     fn read(study: &Study) -> Result<Self> {
         let only_the_best = study.counts()?.finished() > SEARCHED as u64;
         let trials = if only_the_best {
-            study.best_trials(SEARCHED)?
+            // By the first objective, whatever else the goal has: these are evidence and no recommendation.
+            study.store().best(&study.settings().name, SEARCHED)?
         } else {
             study.trials(&Filter { stage: Some(Stage::Finished), ..Filter::default() })?
         };
@@ -198,7 +220,8 @@ impl Evidence {
 
     /// Those nearest to a trial, itself left out.
     fn nearest(&self, study: &Study, trial: &Trial) -> Result<Vec<Neighbour>> {
-        let space = &study.settings().space;
+        let (space, goal) = (&study.settings().space, &study.settings().goal);
+        let several = goal.objectives().len() > 1;
         let x = space.encode(&trial.configuration)?;
         let diagonal = (space.dim() as f64).sqrt();
         let mut near = Vec::with_capacity(self.trials.len());
@@ -212,8 +235,14 @@ impl Evidence {
         let neighbour = |(distance, trial): (f64, &Trial)| Neighbour {
             trial: trial.id,
             distance,
-            state: row::state(trial),
-            value: trial.outcome().and_then(Outcome::value),
+            state: row::state(trial, goal),
+            value: trial.outcome().and_then(Outcome::value).filter(|_| !several),
+            objectives: trial
+                .outcome()
+                .and_then(Outcome::measurement)
+                .filter(|_| several)
+                .map(|values| NamedValues::objectives(goal, values))
+                .unwrap_or_default(),
         };
         Ok(near.into_iter().map(neighbour).collect())
     }

@@ -8,6 +8,7 @@ use clap::Args;
 use wimble_study::study_file::duration;
 use wimble_study::{Counts, Filter, Stage, Study, Timestamp, Trial};
 
+use crate::front::{self, Outlook};
 use crate::progress::short;
 use crate::storage::Which;
 use crate::table;
@@ -82,14 +83,21 @@ fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
             "trial": trial.id, "worker": trial.worker(), "started": trial.started().map(Timestamp::to_utc),
         })
     });
-    let report = serde_json::json!({
+    let mut report = serde_json::json!({
         "study": study.settings().name,
         "budget": budget,
         "counts": counts,
-        "best": study.best()?,
         "over": is_over(counts, budget),
         "running": running.collect::<Vec<_>>(),
     });
+    if study.settings().goal.objectives().len() == 1 {
+        report["best"] = serde_json::to_value(study.best()?)?;
+    }
+    if let (false, Some(fields)) = (study.settings().goal.is_single(), report.as_object_mut()) {
+        let mut found = Outlook::of(study, 0)?.json()?;
+        found.remove("front");
+        fields.extend(found);
+    }
     Ok(format!("{report}\n"))
 }
 
@@ -107,8 +115,8 @@ fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<Stri
         text.push_str(&format!(", {count} {word}"));
     }
     text.push('\n');
-    if let Some(best) = study.best()? {
-        text.push_str(&format!("best {} (trial {})\n", short(best.value), best.trial));
+    if let Some(words) = front::in_short(study)? {
+        text.push_str(&format!("{words}\n"));
     }
     let new = counts.finished().saturating_sub(rate.finished);
     if new > 0 {

@@ -1,10 +1,11 @@
 //! `wimble studies`: what a storage holds.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
 use anyhow::Result;
 use comfy_table::CellAlignment;
-use wimble_study::Record;
+use wimble_study::{Counts, Record, Settings, Store, Study};
 
 use crate::storage::Look;
 use crate::{progress, table};
@@ -36,16 +37,18 @@ pub fn run(look: &Look) -> Result<()> {
         };
         let counts = store.counts(&name)?;
         let settings = &record.settings;
-        let best = store
-            .best(&name, 1)?
-            .pop()
-            .and_then(|trial| trial.outcome().and_then(wimble_study::Outcome::value));
+        let standing = Standing::of(&store, &record, &counts)?;
         if look.json {
-            let row = serde_json::json!({
-                "study": name, "counts": counts, "budget": settings.budget, "best": best,
+            let mut row = serde_json::json!({
+                "study": name, "counts": counts, "budget": settings.budget,
                 "method": settings.method.to_string(), "goal": settings.goal,
                 "engine": record.engine, "engines": record.engines,
             });
+            match standing {
+                Standing::Best(best) => row["best"] = best.into(),
+                Standing::Front(front) => row["front_trials"] = front.into(),
+                Standing::Unknown => {}
+            }
             writeln!(out, "{row}")?;
             continue;
         }
@@ -58,7 +61,11 @@ pub fn run(look: &Look) -> Result<()> {
             counts.infeasible.to_string(),
             counts.running.to_string(),
             counts.queued.to_string(),
-            best.map_or_else(|| "-".to_owned(), progress::short),
+            match standing {
+                Standing::Best(Some(best)) => progress::short(best),
+                Standing::Front(front) => format!("front of {front}"),
+                Standing::Best(None) | Standing::Unknown => "-".to_owned(),
+            },
             settings.method.name().to_owned(),
         ]);
     }
@@ -79,6 +86,34 @@ pub fn run(look: &Look) -> Result<()> {
     Ok(())
 }
 
+/// The most trials that are read to find what stands out in a study with several objectives or constraints.
+const SMALL: u64 = 10_000;
+
+/// What stands out in a study.
+enum Standing {
+    /// The best value.
+    Best(Option<f64>),
+    /// How many trials are on the front.
+    Front(usize),
+    /// It would take long to find.
+    Unknown,
+}
+
+impl Standing {
+    fn of(store: &Arc<dyn Store>, record: &Record, counts: &Counts) -> Result<Self> {
+        let Settings { name, goal, .. } = &record.settings;
+        if !goal.is_single() && counts.finished() > SMALL {
+            return Ok(Self::Unknown);
+        }
+        let study = Study::open(Arc::clone(store), name)?;
+        if goal.objectives().len() > 1 {
+            return Ok(Self::Front(study.standing(|standing| standing.len())?));
+        }
+        let best = study.best()?.filter(|best| !best.violating);
+        Ok(Self::Best(best.map(|best| best.value)))
+    }
+}
+
 /// Which versions proposed which trials, where there was more than one.
 fn engines(record: &Record) -> Option<String> {
     let (first, later) = record.engines.split_first()?;
@@ -93,7 +128,7 @@ fn engines(record: &Record) -> Option<String> {
 mod tests {
     use super::*;
     use wimble::prelude::*;
-    use wimble_study::{EngineSpan, Settings};
+    use wimble_study::EngineSpan;
 
     #[test]
     fn only_studies_of_several_versions_name_them() {

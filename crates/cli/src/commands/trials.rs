@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use wimble::goal::Goal;
 use wimble_study::exchange::Row;
 use wimble_study::store::OutcomeKind;
-use wimble_study::{Filter, Stage, Study, Trial};
+use wimble_study::{Filter, Outcome, Stage, Study, Trial};
 
 use crate::storage::Which;
 use crate::table;
@@ -25,9 +26,10 @@ pub struct Arguments {
     /// Show at most this many trials
     #[arg(long)]
     limit: Option<usize>,
-    /// The order: number, value (best first) or time (latest first)
-    #[arg(long, default_value = "number")]
-    sort: Order,
+    /// The order: number, time (latest first), value (best first), or the name of an objective or of a constraint (best
+    /// first). Violating trials come after those that meet all constraints
+    #[arg(long, default_value = "number", value_name = "number|time|value|NAME")]
+    sort: String,
     /// Reverse the order
     #[arg(long)]
     reverse: bool,
@@ -40,30 +42,66 @@ pub struct Arguments {
 enum StateName {
     Queued,
     Running,
+    /// It has its values, and they meet all constraints
     Complete,
+    /// It has its values, and misses a constraint
+    Violating,
     Failed,
     Infeasible,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     Number,
-    Value,
     Time,
+    /// By an objective, from 0.
+    Objective(usize),
+    /// By a constraint, from 0.
+    Constraint(usize),
+}
+
+impl Order {
+    /// The order of this name in a study with this goal.
+    fn of(name: &str, goal: &Goal) -> Result<Self> {
+        let objectives = || goal.objectives().iter().map(|objective| objective.name.as_str());
+        let constraints = || goal.constraints().iter().map(|constraint| constraint.name.as_str());
+        let place =
+            |mut names: Box<dyn Iterator<Item = &str> + '_>| names.position(|known| known == name);
+        Ok(match (name, goal.objectives().len()) {
+            ("number", _) => Self::Number,
+            ("time", _) => Self::Time,
+            ("value", 1) => Self::Objective(0),
+            _ => match (place(Box::new(objectives())), place(Box::new(constraints()))) {
+                (Some(objective), _) => Self::Objective(objective),
+                (None, Some(constraint)) => Self::Constraint(constraint),
+                (None, None) => {
+                    let value = Some("value").filter(|_| goal.objectives().len() == 1);
+                    let mut known: Vec<&str> =
+                        ["number", "time"].into_iter().chain(value).collect();
+                    known.extend(
+                        objectives().filter(|name| !known.contains(name)).collect::<Vec<_>>(),
+                    );
+                    known.extend(goal.other_quantities());
+                    bail!("--sort is {name:?}, but must be one of {}", known.join(", "));
+                }
+            },
+        })
+    }
 }
 
 /// Prints the trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open()?;
-    let trials = select(arguments, &study)?;
+    let goal = &study.settings().goal;
+    let trials = select(arguments, Order::of(&arguments.sort, goal)?, &study)?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
         for trial in &trials {
-            writeln!(out, "{}", serde_json::to_string(&Row::new(trial))?)?;
+            writeln!(out, "{}", serde_json::to_string(&Row::new(trial, goal))?)?;
         }
         return Ok(());
     }
-    write!(out, "{}", table::trials(&study.settings().space, &trials))?;
+    write!(out, "{}", table::trials(study.settings(), &trials))?;
     let all = study.counts()?.total();
     if (trials.len() as u64) < all {
         writeln!(out, "\n{} of {all} trials", trials.len())?;
@@ -71,26 +109,37 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn select(arguments: &Arguments, study: &Study) -> Result<Vec<Trial>> {
+fn select(arguments: &Arguments, order: Order, study: &Study) -> Result<Vec<Trial>> {
+    let goal = &study.settings().goal;
     let (stage, outcome) = match arguments.state {
         None => (None, None),
         Some(StateName::Queued) => (Some(Stage::Queued), None),
         Some(StateName::Running) => (Some(Stage::Running), None),
-        Some(StateName::Complete) => (Some(Stage::Finished), Some(OutcomeKind::Value)),
+        Some(StateName::Complete | StateName::Violating) => {
+            (Some(Stage::Finished), Some(OutcomeKind::Value))
+        }
         Some(StateName::Failed) => (Some(Stage::Finished), Some(OutcomeKind::Failed)),
         Some(StateName::Infeasible) => (Some(Stage::Finished), Some(OutcomeKind::Infeasible)),
     };
     let plain = arguments.worker.is_none() && !arguments.reverse;
     // The store keeps the best in order: no need to read a million trials for ten.
-    if let (Order::Value, true, None | Some(StateName::Complete), Some(limit)) =
-        (arguments.sort, plain, arguments.state, arguments.limit)
+    if let (Order::Objective(0), true, None | Some(StateName::Complete), Some(limit)) =
+        (order, plain && goal.is_single(), arguments.state, arguments.limit)
     {
         let best = study.best_trials(limit)?;
         if best.len() == limit || arguments.state.is_some() {
             return Ok(best);
         }
     }
-    let in_order = arguments.sort == Order::Number && !arguments.reverse;
+    // The storage knows which trials have values, and not which of them are violating.
+    let by_constraints = match arguments.state {
+        Some(StateName::Complete) => Some(false),
+        Some(StateName::Violating) => Some(true),
+        _ => None,
+    };
+    let by_constraints =
+        by_constraints.filter(|violating| *violating || !goal.constraints().is_empty());
+    let in_order = order == Order::Number && !arguments.reverse && by_constraints.is_none();
     let filter = Filter {
         stage,
         outcome,
@@ -99,9 +148,18 @@ fn select(arguments: &Arguments, study: &Study) -> Result<Vec<Trial>> {
         ..Filter::default()
     };
     let mut trials = study.trials(&filter)?;
-    match arguments.sort {
+    if let Some(violating) = by_constraints {
+        trials.retain(|trial| trial.is_violating(goal) == violating);
+    }
+    match order {
         Order::Number => {}
-        Order::Value => trials.sort_by(|a, b| rank(study, a).total_cmp(&rank(study, b))),
+        Order::Objective(_) | Order::Constraint(_) => {
+            let rank = |trial: &Trial| rank(goal, order, trial);
+            trials.sort_by(|a, b| {
+                let ((class_a, value_a), (class_b, value_b)) = (rank(a), rank(b));
+                class_a.cmp(&class_b).then(value_a.total_cmp(&value_b))
+            });
+        }
         Order::Time => {
             trials.sort_by_key(|trial| std::cmp::Reverse(trial.finished().or(trial.started())));
         }
@@ -113,8 +171,17 @@ fn select(arguments: &Arguments, study: &Study) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Low for good trials; those without a value come last.
-fn rank(study: &Study, trial: &Trial) -> f64 {
-    let value = trial.outcome().and_then(wimble_study::Outcome::value);
-    value.map_or(f64::INFINITY, |value| study.settings().goal.first_direction().turn(value))
+/// Low for good trials: those that meet all constraints come first, then violating ones, then those without values.
+fn rank(goal: &Goal, order: Order, trial: &Trial) -> (u8, f64) {
+    let measurement = trial.outcome().and_then(Outcome::measurement);
+    let Some(turned) = measurement.map(|measurement| goal.turn(measurement)) else {
+        return (2, 0.0);
+    };
+    let measured = match order {
+        Order::Constraint(place) => turned.constraints.get(place),
+        Order::Objective(place) => turned.objectives.get(place),
+        Order::Number | Order::Time => None,
+    };
+    let value = measured.map_or(f64::INFINITY, |measured| measured.value);
+    (u8::from(trial.is_violating(goal)), value)
 }

@@ -1,6 +1,9 @@
 //! A table with a header: the fields of a row, a column `param.NAME` for each parameter, and a column `attribute.NAME` for each
 //! attribute that a row has.
 //!
+//! A study of one objective has the columns `value` and `deviation`; one of several has `objective.NAME` for each. Limits
+//! add `constraint.NAME`, and known deviations of named values `deviation.NAME`.
+//!
 //! A cell has no type: the dimension of a parameter decides what its text means, so that `1` stays a text in a
 //! categorical dimension. An empty cell of a parameter means that it is inactive. An attribute is written as JSON,
 //! except texts that nobody could mistake for JSON. An empty cell means that there is none.
@@ -10,78 +13,124 @@ use std::io::Write;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value as Json;
+use wimble::goal::Goal;
+use wimble::outcome::Measured;
 use wimble::space::{Configuration, Dimension, Kind, SearchSpace, Value};
 
 use super::row::Row;
 use crate::error::{Error, Result};
+use crate::named_values::NamedValues;
 
-/// What the columns of attributes begin with.
+/// What the columns of named things begin with.
+const PARAMETER: &str = "param.";
+const OBJECTIVE: &str = "objective.";
+const CONSTRAINT: &str = "constraint.";
+const DEVIATION: &str = "deviation.";
 const ATTRIBUTE: &str = "attribute.";
-const FIELDS: [&str; 8] =
-    ["trial", "state", "value", "deviation", "reason", "worker", "started", "finished"];
+/// The columns before those of the values, and after them.
+const BEFORE: [&str; 2] = ["trial", "state"];
+const SINGLE: [&str; 2] = ["value", "deviation"];
+const AFTER: [&str; 4] = ["reason", "worker", "started", "finished"];
 
-/// Writes rows.
-pub fn write(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> Result<()> {
-    write_all(space, rows, out).map_err(|error| Error::exchange(&error))
+/// The names of values that have columns of their own.
+struct Names<'g> {
+    objectives: Vec<&'g str>,
+    constraints: Vec<&'g str>,
 }
 
-fn write_all(space: &SearchSpace, rows: &[Row], out: &mut dyn Write) -> anyhow::Result<()> {
+impl<'g> Names<'g> {
+    fn new(goal: &'g Goal) -> Self {
+        let objectives: Vec<&str> = goal.objectives().iter().map(|o| o.name.as_str()).collect();
+        let objectives = if objectives.len() > 1 { objectives } else { Vec::new() };
+        Self { objectives, constraints: goal.other_quantities() }
+    }
+
+    /// The columns of values, without those of deviations.
+    fn columns(&self) -> impl Iterator<Item = String> {
+        let objectives = self.objectives.iter().map(|name| format!("{OBJECTIVE}{name}"));
+        let constraints = self.constraints.iter().map(|name| format!("{CONSTRAINT}{name}"));
+        objectives.chain(constraints)
+    }
+
+    /// The columns of deviations that may be there.
+    fn deviations(&self) -> impl Iterator<Item = &'g str> {
+        self.objectives.iter().chain(&self.constraints).copied()
+    }
+}
+
+/// Writes rows of a study with this space and goal.
+pub fn write(space: &SearchSpace, goal: &Goal, rows: &[Row], out: &mut dyn Write) -> Result<()> {
+    write_all(space, goal, rows, out).map_err(|error| Error::exchange(&error))
+}
+
+fn write_all(
+    space: &SearchSpace,
+    goal: &Goal,
+    rows: &[Row],
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    let parameters = space.dimensions().iter().map(|dimension| format!("param.{}", dimension.name));
-    let names: BTreeSet<&str> =
+    let names = Names::new(goal);
+    let single = &SINGLE[..if names.objectives.is_empty() { SINGLE.len() } else { 0 }];
+    let measured = |row: &Row, name: &str| {
+        row.objectives.get(name).or_else(|| row.constraints.get(name)).copied()
+    };
+    let has_deviation = |name: &&str| {
+        rows.iter().any(|row| measured(row, name).is_some_and(|m| m.deviation.is_some()))
+    };
+    let deviations: Vec<&str> = names.deviations().filter(has_deviation).collect();
+    let attributes: BTreeSet<&str> =
         rows.iter().flat_map(|row| row.attributes.iter().map(|(name, _)| name)).collect();
-    let attributes = names.iter().map(|name| format!("{ATTRIBUTE}{name}"));
-    let fields = FIELDS.iter().map(|field| (*field).to_owned());
-    writer.write_record(fields.chain(parameters).chain(attributes))?;
+    let fields = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let parameters =
+        space.dimensions().iter().map(|dimension| format!("{PARAMETER}{}", dimension.name));
+    let header = fields(&BEFORE)
+        .into_iter()
+        .chain(fields(single))
+        .chain(names.columns())
+        .chain(deviations.iter().map(|name| format!("{DEVIATION}{name}")))
+        .chain(fields(&AFTER))
+        .chain(parameters)
+        .chain(attributes.iter().map(|name| format!("{ATTRIBUTE}{name}")));
+    writer.write_record(header)?;
+    let number = |value: f64| format!("{value:?}");
     for row in rows {
-        let fields = [
-            row.trial.map(|trial| trial.to_string()),
-            Some(row.state.clone()),
-            row.value.map(|value| format!("{value:?}")),
-            row.deviation.map(|deviation| format!("{deviation:?}")),
-            row.reason.clone(),
-            row.worker.clone(),
-            row.started.clone(),
-            row.finished.clone(),
-        ];
+        let before = [row.trial.map(|trial| trial.to_string()), Some(row.state.clone())];
+        let single =
+            [row.value.map(number), row.deviation.map(number)].into_iter().take(single.len());
+        let values = names.deviations().map(|name| measured(row, name).map(|m| number(m.value)));
+        let deviations = deviations.iter().map(|name| measured(row, name)?.deviation.map(number));
+        let after =
+            [row.reason.clone(), row.worker.clone(), row.started.clone(), row.finished.clone()];
         let parameters = space
             .dimensions()
             .iter()
             .map(|dimension| row.params.get(&dimension.name).map(ToString::to_string));
-        let attributes = names.iter().map(|name| row.attributes.get(name).map(attribute_cell));
-        let cells = fields.into_iter().chain(parameters).chain(attributes);
+        let attributes = attributes.iter().map(|name| row.attributes.get(name).map(attribute_cell));
+        let cells = before
+            .into_iter()
+            .chain(single)
+            .chain(values)
+            .chain(deviations)
+            .chain(after)
+            .chain(parameters)
+            .chain(attributes);
         writer.write_record(cells.map(Option::unwrap_or_default))?;
     }
     writer.flush()?;
     Ok(())
 }
 
-/// Reads rows of a study with this space. Only `state` or `value` and the parameters are needed.
-pub fn read(space: &SearchSpace, text: &str) -> Result<Vec<Row>> {
-    read_all(space, text).map_err(|error| Error::exchange(&error))
+/// Reads rows of a study with this space and goal. Only `state` or the values and the parameters are needed.
+pub fn read(space: &SearchSpace, goal: &Goal, text: &str) -> Result<Vec<Row>> {
+    read_all(space, goal, text).map_err(|error| Error::exchange(&error))
 }
 
-fn read_all(space: &SearchSpace, text: &str) -> anyhow::Result<Vec<Row>> {
+fn read_all(space: &SearchSpace, goal: &Goal, text: &str) -> anyhow::Result<Vec<Row>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers()?.clone();
-    for column in &header {
-        let parameter = column.strip_prefix("param.");
-        let known = parameter.map_or(FIELDS.contains(&column), |name| {
-            space.dimensions().iter().any(|d| d.name == name)
-        });
-        if !known && !column.starts_with(ATTRIBUTE) {
-            let names: Vec<String> = space
-                .dimensions()
-                .iter()
-                .map(|dimension| format!("param.{}", dimension.name))
-                .collect();
-            bail!(
-                "column `{column}` is unknown; there are {}, {}, and {ATTRIBUTE}NAME with any name",
-                FIELDS.join(", "),
-                names.join(", ")
-            );
-        }
-    }
+    let names = Names::new(goal);
+    check_header(space, &names, &header)?;
     let mut rows = Vec::new();
     for (number, record) in reader.records().enumerate() {
         let record = record?;
@@ -99,19 +148,33 @@ fn read_all(space: &SearchSpace, text: &str) -> anyhow::Result<Vec<Row>> {
                 })
                 .transpose()
         };
+        let named = |prefix: &str, all: &[&str]| -> anyhow::Result<NamedValues> {
+            let mut values = Vec::new();
+            for name in all {
+                if let Some(value) = number(&format!("{prefix}{name}"))? {
+                    let deviation = number(&format!("{DEVIATION}{name}"))?;
+                    values.push(((*name).to_owned(), Measured { value, deviation }));
+                }
+            }
+            Ok(values.into_iter().collect())
+        };
         let mut params = Configuration::new();
         for dimension in space.dimensions() {
-            if let Some(text) = cell(&format!("param.{}", dimension.name)) {
+            if let Some(text) = cell(&format!("{PARAMETER}{}", dimension.name)) {
                 params.insert(dimension.name.clone(), value(dimension, &text).with_context(place)?);
             }
         }
         let value = number("value")?;
+        let objectives = named(OBJECTIVE, &names.objectives)?;
+        let is_measured = value.is_some() || !objectives.is_empty();
         rows.push(Row {
             trial: number("trial")?.map(|trial| trial as u64),
             state: cell("state")
-                .unwrap_or_else(|| if value.is_some() { "complete" } else { "queued" }.to_owned()),
+                .unwrap_or_else(|| if is_measured { "complete" } else { "queued" }.to_owned()),
             value,
             deviation: number("deviation")?,
+            objectives,
+            constraints: named(CONSTRAINT, &names.constraints)?,
             reason: cell("reason"),
             worker: cell("worker"),
             started: cell("started"),
@@ -128,6 +191,34 @@ fn read_all(space: &SearchSpace, text: &str) -> anyhow::Result<Vec<Row>> {
         });
     }
     Ok(rows)
+}
+
+/// Refuses a column that no row of the study has, and names those that there are.
+fn check_header(
+    space: &SearchSpace,
+    names: &Names<'_>,
+    header: &csv::StringRecord,
+) -> anyhow::Result<()> {
+    let known: Vec<String> = BEFORE
+        .iter()
+        .chain(&SINGLE)
+        .chain(&AFTER)
+        .map(|name| (*name).to_owned())
+        .chain(names.columns())
+        .chain(space.dimensions().iter().map(|dimension| format!("{PARAMETER}{}", dimension.name)))
+        .collect();
+    for column in header {
+        let deviation = column.strip_prefix(DEVIATION);
+        let is_known = known.iter().any(|name| name == column)
+            || deviation.is_some_and(|name| names.deviations().any(|known| known == name));
+        if !is_known && !column.starts_with(ATTRIBUTE) {
+            bail!(
+                "column `{column}` is unknown; there are {}, and {ATTRIBUTE}NAME with any name",
+                known.join(", ")
+            );
+        }
+    }
+    Ok(())
 }
 
 /// An attribute as a cell that is read as the same.

@@ -79,7 +79,8 @@ mod tests {
     use crate::trial::Trial;
     use crate::{Addition, Filter, ManualClock, Study};
     use std::sync::Arc;
-    use wimble::outcome::{Failure, Measured, Outcome};
+    use wimble::goal::{Bound, Goal, Objective};
+    use wimble::outcome::{Failure, Measured, Measurement, Outcome};
     use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
     /// A study with every state of a trial; texts that look like numbers, quotes and line breaks.
@@ -124,7 +125,7 @@ mod tests {
 
     fn rows(study: &Study) -> (Vec<Trial>, Vec<Row>) {
         let trials = study.trials(&Filter::default()).unwrap();
-        let rows = trials.iter().map(Row::new).collect();
+        let rows = trials.iter().map(|trial| Row::new(trial, &study.settings().goal)).collect();
         (trials, rows)
     }
 
@@ -135,9 +136,10 @@ mod tests {
         let states: Vec<&str> = rows.iter().take(4).map(|row| row.state.as_str()).collect();
         assert_eq!(states, ["running", "failed", "infeasible", "complete"]);
         let mut text = Vec::new();
-        csv::write(&study.settings().space, &rows, &mut text).unwrap();
+        let Settings { space, goal, .. } = study.settings();
+        csv::write(space, goal, &rows, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert_eq!(csv::read(&study.settings().space, &text).unwrap(), rows);
+        assert_eq!(csv::read(space, goal, &text).unwrap(), rows);
         let mut lines = Vec::new();
         json_lines::write(&rows, &mut lines).unwrap();
         assert_eq!(json_lines::read(&String::from_utf8(lines).unwrap()).unwrap(), rows);
@@ -161,6 +163,88 @@ mod tests {
         assert_eq!(found.rows.len(), 8);
     }
 
+    /// Two objectives with a reference, a limit on one of them and two on another quantity; some trials violate them.
+    fn several() -> Study {
+        let goal = Goal::new([
+            Objective::minimise("error, test"),
+            Objective::maximise("speed").reference(0.125),
+        ])
+        .and_then(|goal| goal.limit("memory", Bound::AtMost(8.1)))
+        .and_then(|goal| goal.limit("speed", Bound::AtLeast(0.3)))
+        .and_then(|goal| goal.limit("memory", Bound::AtLeast(0.1)));
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let settings = Settings::new("s", space, "random".parse().unwrap()).goal(goal.unwrap());
+        let store = Arc::new(Memory::new(ManualClock::default()));
+        let study = Study::open_or_create(store, settings).unwrap();
+        for claim in study.ask("w", "k", 9).unwrap() {
+            let k = claim.trial as f64;
+            let speed = Measured { value: k / 9.0, deviation: (claim.trial == 5).then_some(0.25) };
+            let outcome = match claim.trial {
+                0 => continue,
+                1 => Outcome::Infeasible,
+                _ => Outcome::Measured(Measurement {
+                    objectives: vec![(k * 0.7).into(), speed],
+                    constraints: vec![(k * 1.1).into(), speed, (k * 1.1).into()],
+                    fidelity: None,
+                }),
+            };
+            study.tell(claim.token, &outcome, "t").unwrap();
+        }
+        study
+    }
+
+    #[test]
+    fn several_objectives_and_constraints_come_back_by_name_from_every_format() {
+        let (study, folder) = (several(), tempfile::tempdir().unwrap());
+        let Settings { space, goal, .. } = study.settings();
+        let (trials, rows) = rows(&study);
+        let states: Vec<&str> = rows.iter().map(|row| row.state.as_str()).collect();
+        let complete = ["complete"; 5];
+        assert_eq!(states[..3], ["running", "infeasible", "violating"]);
+        assert_eq!((&states[3..8], states[8]), (&complete[..], "violating"));
+        assert!(rows.iter().all(|row| row.value.is_none()));
+        let mut text = Vec::new();
+        csv::write(space, goal, &rows, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let header = "trial,state,\"objective.error, test\",objective.speed,constraint.memory,deviation.speed,reason";
+        assert!(text.starts_with(header), "{text}");
+        assert_eq!(csv::read(space, goal, &text).unwrap(), rows);
+        let mut lines = Vec::new();
+        json_lines::write(&rows, &mut lines).unwrap();
+        assert_eq!(json_lines::read(&String::from_utf8(lines).unwrap()).unwrap(), rows);
+        let path = folder.path().join("optuna.db");
+        assert_eq!(optuna::write(&path, study.settings(), &trials).unwrap(), 8);
+        let found = optuna::read(&path, None).unwrap();
+        assert_eq!((&found.goal, found.notes), (goal, Vec::new()));
+        for (found, row) in found.rows.iter().zip(&rows[1..]) {
+            let worker = Some("optuna".to_owned());
+            assert_eq!(found, &Row { trial: found.trial, worker, ..row.clone() });
+        }
+        // What is read is what was told, whatever its state says.
+        for (trial, row) in trials.iter().zip(&rows).skip(1) {
+            let row = Row { state: row.state.replace("violating", "complete"), ..row.clone() };
+            assert_eq!(row.addition(goal).unwrap().outcome.as_ref(), trial.outcome());
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_the_goal_is_refused_by_name() {
+        let study = several();
+        let (goal, row) = (&study.settings().goal, &rows(&study).1[3]);
+        let refused = |row: Row| row.addition(goal).unwrap_err().to_string();
+        let value = Row { value: Some(1.0), objectives: Default::default(), ..row.clone() };
+        assert_eq!(
+            refused(value),
+            "it has one value, but the goal has 2 objectives and 3 constraints"
+        );
+        let without = Row { constraints: Default::default(), ..row.clone() };
+        assert_eq!(refused(without), "the constraint `memory` is missing");
+        let text = "objective.sped,param.x\n";
+        let error = csv::read(&study.settings().space, goal, text).unwrap_err().to_string();
+        assert!(error.contains("column `objective.sped` is unknown"), "{error}");
+        assert!(error.contains("objective.speed, constraint.memory, param.x"), "{error}");
+    }
+
     #[test]
     fn what_cannot_be_read_is_named_with_its_place() {
         let space = SearchSpace::new([Dimension::integer("n", 1, 9)]).unwrap();
@@ -169,13 +253,13 @@ mod tests {
             ("value,param.n\n0.5,1\nlow,2\n", "row 3: value is \"low\", but must be a number"),
             ("value,param.m\n", "column `param.m` is unknown; there are trial, state,"),
         ] {
-            let error = csv::read(&space, text).unwrap_err().to_string();
+            let error = csv::read(&space, &Goal::default(), text).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
         let error = json_lines::read("\n{\"state\": 1}\n").unwrap_err().to_string();
         assert!(error.starts_with("line 2: invalid type"), "{error}");
         let row = Row { state: "asleep".to_owned(), ..rows(&study()).1[1].clone() };
-        let error = row.addition().unwrap_err().to_string();
+        let error = row.addition(&Goal::default()).unwrap_err().to_string();
         assert!(error.contains("state is \"asleep\", but must be complete"), "{error}");
         assert_eq!("csv".parse::<Format>().unwrap(), Format::Csv);
         let error = "xml".parse::<Format>().unwrap_err().to_string();

@@ -21,8 +21,6 @@
 //! The last result counts. Other lines, and objects without these fields, are ignored. A result that cannot be read, or
 //! that is not finite, makes the trial fail: an earlier line must not take its place.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use wimble::goal::Goal;
@@ -30,6 +28,7 @@ use wimble::goal::Goal;
 use wimble::outcome::{Measured, Outcome};
 
 use crate::attributes::{Attributes, LARGEST};
+use crate::named_values::{NamedValues, number};
 
 /// What came of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,7 +68,7 @@ pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
                 Ok(fields)
                     if FIELDS[..DECIDING].iter().any(|field| fields.contains_key(*field)) =>
                 {
-                    return finding(fields, goal);
+                    return of_fields(fields, goal);
                 }
                 Ok(_) => {}
                 Err(reason)
@@ -89,10 +88,33 @@ pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
     Err(match goal.is_single() {
         true => {
             "no result: print a number on a line of its own, or a JSON object with the field `value`"
+                .to_owned()
         }
-        false => "no result: print a JSON object with the field `objectives`",
+        false => format!("no result: print a JSON object with the field `{}`", wanted(goal)),
+    })
+}
+
+/// The field that a result under this goal must have.
+fn wanted(goal: &Goal) -> &'static str {
+    if goal.objectives().len() == 1 { "value" } else { "objectives" }
+}
+
+/// The object that a command prints under this goal, with three dots for its numbers.
+pub fn example(goal: &Goal) -> String {
+    let listed = |names: &[&str]| {
+        let entries: Vec<String> = names.iter().map(|name| format!("{name:?}: …")).collect();
+        format!("{{{}}}", entries.join(", "))
+    };
+    let objectives: Vec<&str> = goal.objectives().iter().map(|o| o.name.as_str()).collect();
+    let constraints = goal.other_quantities();
+    let first = match &objectives[..] {
+        [_] => "\"value\": …".to_owned(),
+        _ => format!("\"objectives\": {}", listed(&objectives)),
+    };
+    match constraints.is_empty() {
+        true => format!("{{{first}}}"),
+        false => format!("{{{first}, \"constraints\": {}}}", listed(&constraints)),
     }
-    .to_owned())
 }
 
 /// The object at the beginning of a text.
@@ -101,8 +123,8 @@ fn first_object(text: &str) -> Result<Map<String, Json>, serde_json::Error> {
     Ok(objects.next().transpose()?.unwrap_or_default())
 }
 
-/// The result in the fields of an object.
-fn finding(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, Missing> {
+/// The result in the fields of an object; the others are attributes.
+pub fn of_fields(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, Missing> {
     let mut take = |name: &str| fields.remove(name).filter(|json| !json.is_null());
     let [value, infeasible, mut objectives, mut constraints, deviation] = FIELDS.map(&mut take);
     // A study of one value has no other objectives and constraints: beside its value these words mean nothing to it.
@@ -125,7 +147,7 @@ fn finding(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, Missin
         (Some(_), Some(_)) => {
             return Err("the result has both `value` and `objectives`; give one".to_owned());
         }
-        (None, None) => return Err("the result has no `value`".to_owned()),
+        (None, None) => return Err(format!("the result has no `{}`", wanted(goal))),
         (Some(value), None) if constraints.is_none() => {
             let deviation = deviation.map(|json| number("deviation", &json)).transpose()?;
             single(Measured { value: number("value", &value)?, deviation }, goal)?
@@ -151,7 +173,7 @@ fn several_of(
     constraints: Option<Json>,
     deviation: Option<Json>,
 ) -> Result<Outcome, Missing> {
-    let mut objectives = named("objectives", objectives)?;
+    let mut objectives = NamedValues::read("objectives", objectives)?.into_map();
     match (deviation, objectives.values_mut().next()) {
         (Some(json), Some(only)) if goal.objectives().len() == 1 && only.deviation.is_none() => {
             only.deviation = Some(number("deviation", &json)?);
@@ -163,47 +185,23 @@ fn several_of(
         }
         (None, _) => {}
     }
-    let constraints = named("constraints", constraints)?;
+    let constraints = NamedValues::read("constraints", constraints)?.into_map();
     goal.measurement(objectives, constraints).map(Outcome::Measured)
-}
-
-/// The values of a field by their names.
-fn named(field: &str, json: Option<Json>) -> Result<BTreeMap<String, Measured>, Missing> {
-    let entries = match json {
-        None => return Ok(BTreeMap::new()),
-        Some(Json::Object(entries)) => entries,
-        Some(other) => {
-            return Err(format!("`{field}` is {other}, but must be an object of named numbers"));
-        }
-    };
-    let read = |(name, json): (String, Json)| {
-        let mut measured = match &json {
-            Json::Object(_) => serde_json::from_value(json.clone())
-                .map_err(|error| format!("`{name}` in `{field}`: {error}"))?,
-            _ => Measured::from(number(&name, &json)?),
-        };
-        measured.value += 0.0;
-        Ok((name, measured))
-    };
-    entries.into_iter().map(read).collect()
 }
 
 /// The only value of a result.
 fn single(measured: Measured, goal: &Goal) -> Result<Outcome, Missing> {
-    if !goal.is_single() {
-        return Err(several(goal));
-    }
+    let [objective] = goal.objectives() else { return Err(several(goal)) };
     measured.check().map_err(|reason| format!("the value {reason}"))?;
     // -0 becomes 0.
-    Ok(Measured { value: measured.value + 0.0, ..measured }.into())
+    let measured = Measured { value: measured.value + 0.0, ..measured };
+    let objectives = [(objective.name.clone(), measured)].into();
+    // Without constraints, or with limits on this objective only, there is nothing else to tell.
+    goal.measurement(objectives, [].into()).map(Outcome::Measured).map_err(|_| several(goal))
 }
 
 fn several(goal: &Goal) -> Missing {
-    format!("the goal has {goal}: print them by name, as in {{\"objectives\": {{…}}}}")
-}
-
-fn number(name: &str, json: &Json) -> Result<f64, Missing> {
-    json.as_f64().ok_or_else(|| format!("`{name}` is {json}, but must be a finite number"))
+    format!("the goal has {goal}: print them by name, as in {}", example(goal))
 }
 
 /// The fields of an object that are no result, as attributes.
@@ -276,6 +274,13 @@ mod tests {
         let text = "{\"value\": 2, \"constraints\": {\"memory\": 3}}";
         let limited = read(text, &limited).unwrap().outcome;
         assert_eq!(limited.measurement().unwrap().constraints, [3.0.into()]);
+        // A limit on the only objective needs no other number.
+        let bounded = Goal::default().limit("value", Bound::AtMost(8.0)).unwrap();
+        assert_eq!(example(&bounded), "{\"value\": …}");
+        for text in ["9", "{\"value\": 9}", "{\"objectives\": {\"value\": 9}}"] {
+            let told = read(text, &bounded).unwrap().outcome;
+            assert_eq!(told.measurement().unwrap().constraints, [9.0.into()], "{text}");
+        }
     }
 
     #[test]
@@ -297,7 +302,11 @@ mod tests {
             ),
             ("{\"objectives\": 3}", "must be an object of named numbers"),
             ("{\"value\": 1, \"objectives\": {}}", "both `value` and `objectives`"),
-            ("0.5", "2 objectives and 1 constraint: print them by name"),
+            (
+                "0.5",
+                "2 objectives and 1 constraint: print them by name, as in \
+                 {\"objectives\": {\"error\": …, \"speed\": …}, \"constraints\": {\"memory\": …}}",
+            ),
             ("{\"value\": 0.5}", "print them by name"),
             ("done", "with the field `objectives`"),
         ] {

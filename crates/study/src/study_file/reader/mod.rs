@@ -23,7 +23,7 @@ pub const SETTINGS: [(&str, &str); 22] = [
     ("direction", "\"minimise\" (the default) or \"maximise\""),
     (
         "objectives",
-        "a table instead of `direction`: the name of the value, \"minimise\" or \"maximise\"",
+        "a table instead of `direction`: each value's name, and \"minimise\" or \"maximise\"",
     ),
     ("constraints", "a table of limits on measured quantities, such as \"<= 8\""),
     ("method", "as listed by `wimble methods`, with settings: \"bore++ rule=candidates\""),
@@ -99,16 +99,6 @@ impl<'t> Reader<'t> {
     /// Checks what involves several settings: the method on the space, the budget of a finite space.
     fn check_whole(&mut self, file: &StudyFile) {
         let settings = file.settings(None);
-        if !settings.goal.is_single() {
-            let tables = ["objectives", "constraints"];
-            let key = tables.into_iter().find(|key| self.table.get(key).is_some());
-            let message = format!(
-                "the goal has {}, but a study has one objective for now, without constraints",
-                settings.goal
-            );
-            self.refuse(self.place(key.unwrap_or("name")), message);
-            return;
-        }
         if let Err(error) = settings.check() {
             let key = match &error {
                 Error::Invalid { field: "budget", .. } => "trials",
@@ -129,7 +119,14 @@ impl<'t> Reader<'t> {
             .build(settings.batch_size)
             .and_then(|method| method.check(&settings.space, &settings.goal));
         if let Err(error) = fits {
-            self.refuse(self.place("method"), format!("the method does not fit: {error}"));
+            // A method that the file does not name is refused where the goal is, which it does not serve.
+            let keys = ["method", "objectives", "constraints"];
+            let entry = keys.into_iter().find_map(|key| self.table.get(key));
+            let place = entry.map_or(0..0, |entry| match entry.key.as_str() {
+                "method" => entry.node.span.clone(),
+                _ => entry.key_span.clone(),
+            });
+            self.refuse(place, format!("the method does not fit: {error}"));
         }
     }
 

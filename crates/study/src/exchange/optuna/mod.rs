@@ -13,34 +13,37 @@
 //! Optuna has no search space: each trial tells which parameters it asked for. One that only some trials have becomes
 //! conditional on a categorical parameter that explains when it is there; where none does, the import is refused and a
 //! study file must say what the space is. Infeasible trials are written as `FAIL`, with the user attribute
-//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`,
-//! the known deviation of a value `wimble:deviation`.
-//! Other user attributes are the attributes of the trial, both ways.
+//! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
+//! Other user attributes are the attributes of the trial, both ways. Objectives and constraints: see `goal.rs`.
+
+mod goal;
+mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use rusqlite::{Connection, OpenFlags, Transaction, params};
-use serde_json::{Value as Json, json};
-use wimble::goal::Direction;
-use wimble::outcome::{Measured, Outcome};
-use wimble::space::{Configuration, Dimension, Kind, Scale, SearchSpace, Value};
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value as Json;
+use wimble::goal::Goal;
+use wimble::outcome::Measurement;
+use wimble::space::{Dimension, Kind, Scale, SearchSpace, Value};
+
+pub use write::write;
 
 use super::row::Row;
-use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::Error;
-use crate::settings::Settings;
-use crate::trial::Trial;
+use crate::named_values::NamedValues;
 
 /// The schema that is understood.
 const SCHEMA: i64 = 12;
 /// User attributes for what Optuna has no word for.
 const INFEASIBLE: &str = "wimble:infeasible";
 const REASON: &str = "wimble:reason";
-const DEVIATION: &str = "wimble:deviation";
+const MEASUREMENT: &str = "wimble:measurement";
 const TRIAL: &str = "wimble:trial";
+const OURS: [&str; 4] = [INFEASIBLE, REASON, MEASUREMENT, TRIAL];
 /// More steps of a float than this are read as a real.
 const MOST_LEVELS: f64 = 1_000.0;
 
@@ -48,8 +51,8 @@ const MOST_LEVELS: f64 = 1_000.0;
 pub struct Found {
     /// Its name.
     pub name: String,
-    /// Its direction.
-    pub direction: Direction,
+    /// Its objectives and constraints.
+    pub goal: Goal,
     /// The space of its distributions, or why there is none.
     pub space: crate::Result<SearchSpace>,
     /// Its finished trials.
@@ -74,38 +77,36 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
         );
     }
     let (id, name) = study(&connection, name)?;
-    let directions: Vec<String> = connection
-        .prepare("SELECT direction FROM study_directions WHERE study_id = ?1 ORDER BY objective")?
-        .query_map([id], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    let direction = match &directions[..] {
-        [one] if one == "MAXIMIZE" => Direction::Maximise,
-        [_] => Direction::Minimise,
-        many => bail!(
-            "study `{name}` has {} objectives; only studies of one can be imported",
-            many.len()
-        ),
-    };
     let parameters = parameters(&connection, id)?;
     let ours = ours(&connection, id)?;
+    let mut values = goal::values(&connection, id)?;
+    let mut constraints = goal::constraints(&connection, id)?;
+    let goal = goal::read(&connection, id, &constraints)?;
     let mut rows = Vec::new();
-    let mut left_out = 0;
+    let (mut left_out, mut unconstrained) = (0, 0);
     let mut statement = connection.prepare(
-        "SELECT t.trial_id, t.number, t.state, t.datetime_start, t.datetime_complete, v.value, v.value_type
-         FROM trials t LEFT JOIN trial_values v ON v.trial_id = t.trial_id AND v.objective = 0
-         WHERE t.study_id = ?1 ORDER BY t.number",
+        "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials
+         WHERE study_id = ?1 ORDER BY number",
     )?;
     let mut found = statement.query([id])?;
     while let Some(row) = found.next()? {
         let (trial, number): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let (value, kind): (Option<f64>, Option<String>) = (row.get(5)?, row.get(6)?);
         let failed = |reason: &str| ("failed", None, Some(reason.to_owned()));
         let ours = ours.get(&trial).cloned().unwrap_or_default();
-        let (state, value, reason) = match row.get::<_, String>(2)?.as_str() {
-            "COMPLETE" if kind.as_deref() == Some("FINITE") && value.is_some() => {
-                ("complete", value, None)
+        let values = values.remove(&trial).unwrap_or_default();
+        let constraints = constraints.remove(&trial);
+        let (state, measurement, reason) = match row.get::<_, String>(2)?.as_str() {
+            "COMPLETE" if values.iter().any(|value| !value.is_finite()) => {
+                failed("its value is not finite")
             }
-            "COMPLETE" => failed("its value is not finite"),
+            "COMPLETE" if values.len() != goal.objectives().len() => failed("it has no value"),
+            "COMPLETE" => match goal::measurement(&goal, &values, constraints, ours.measurement) {
+                Some(measurement) => ("complete", Some(measurement), None),
+                None => {
+                    unconstrained += 1;
+                    continue;
+                }
+            },
             "PRUNED" => failed("pruned by Optuna"),
             "FAIL" if ours.infeasible => ("infeasible", None, None),
             "FAIL" => failed(ours.reason.as_deref().unwrap_or("failed under Optuna")),
@@ -117,11 +118,21 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
         let time = |text: Option<String>| {
             text.and_then(|text| Timestamp::from_utc(&text)).map(Timestamp::to_utc)
         };
+        let single = measurement.as_ref().and_then(|all| match &all.objectives[..] {
+            [only] => Some(*only),
+            _ => None,
+        });
+        let several = measurement.as_ref().filter(|_| single.is_none());
+        let several = several.map(|all| NamedValues::objectives(&goal, all));
+        let constraints = measurement.as_ref().map(|all| NamedValues::constraints(&goal, all));
+        let is_violating = measurement.as_ref().is_some_and(|all| goal.is_violated_by(all));
         rows.push(Row {
             trial: u64::try_from(number).ok(),
-            state: state.to_owned(),
-            value,
-            deviation: ours.deviation.filter(|_| value.is_some()),
+            state: if is_violating { "violating" } else { state }.to_owned(),
+            value: single.map(|measured| measured.value),
+            deviation: single.and_then(|measured| measured.deviation),
+            objectives: several.unwrap_or_default(),
+            constraints: constraints.unwrap_or_default(),
             reason,
             worker: Some("optuna".to_owned()),
             started: time(row.get(3)?),
@@ -141,10 +152,15 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
     if left_out > 0 {
         notes.push(format!("{left_out} running or waiting trials were left out"));
     }
+    if unconstrained > 0 {
+        notes.push(format!(
+            "{unconstrained} complete trials without values of all constraints were left out"
+        ));
+    }
     // A trial that failed before it asked for all parameters is no point of the space.
     if let Ok(space) = &space {
         let before = rows.len();
-        rows.retain(|row| row.state == "complete" || space.encode(&row.params).is_ok());
+        rows.retain(|row| row.state != "failed" || space.encode(&row.params).is_ok());
         if rows.len() < before {
             notes.push(format!(
                 "{} failed trials without all parameters were left out",
@@ -152,7 +168,7 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             ));
         }
     }
-    Ok(Found { name, direction, space, rows, notes })
+    Ok(Found { name, goal, space, rows, notes })
 }
 
 fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
@@ -177,7 +193,7 @@ fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
 struct Ours {
     infeasible: bool,
     reason: Option<String>,
-    deviation: Option<f64>,
+    measurement: Option<Measurement>,
     attributes: BTreeMap<String, Json>,
 }
 
@@ -196,7 +212,7 @@ fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
         match key.as_str() {
             INFEASIBLE => ours.infeasible = json == true,
             REASON => ours.reason = json.as_str().map(str::to_owned),
-            DEVIATION => ours.deviation = json.as_f64(),
+            MEASUREMENT => ours.measurement = serde_json::from_value(json).ok(),
             TRIAL => {}
             _ => drop(ours.attributes.insert(key, json)),
         }
@@ -358,137 +374,4 @@ fn explain(
     }
     let tells = !with.is_empty() && with.keys().all(|value| !without.contains(value));
     tells.then(|| (parent.to_owned(), with.into_values().collect()))
-}
-
-/// Writes the finished trials of a study into a new file, or beside other studies; says how many.
-pub fn write(path: &Path, settings: &Settings, trials: &[Trial]) -> crate::Result<usize> {
-    write_study(path, settings, trials).map_err(|error| Error::exchange(&error))
-}
-
-fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usize> {
-    let mut connection = Connection::open(path)?;
-    let transaction = connection.transaction()?;
-    let tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    if tables == 0 {
-        transaction.execute_batch(include_str!("optuna_schema.sql"))?;
-    } else {
-        let version: i64 = transaction
-            .query_row("SELECT schema_version FROM version_info", [], |row| row.get(0))
-            .context("the file exists and is no storage of Optuna")?;
-        if version != SCHEMA {
-            bail!("the file exists with schema version {version}, but must have {SCHEMA}");
-        }
-    }
-    let taken: i64 = transaction.query_row(
-        "SELECT count(*) FROM studies WHERE study_name = ?1",
-        [&settings.name],
-        |row| row.get(0),
-    )?;
-    if taken > 0 {
-        bail!("it has a study `{}` already, which was left as it is", settings.name);
-    }
-    transaction.execute("INSERT INTO studies (study_name) VALUES (?1)", [&settings.name])?;
-    let study = transaction.last_insert_rowid();
-    let direction = match settings.goal.first_direction() {
-        Direction::Minimise => "MINIMIZE",
-        Direction::Maximise => "MAXIMIZE",
-    };
-    transaction.execute(
-        "INSERT INTO study_directions (direction, study_id, objective) VALUES (?1, ?2, 0)",
-        params![direction, study],
-    )?;
-    let finished =
-        trials.iter().filter_map(|trial| trial.outcome().map(|outcome| (trial, outcome)));
-    let mut count = 0;
-    for (number, (trial, outcome)) in finished.enumerate() {
-        write_trial(&transaction, study, number, settings, trial, outcome)?;
-        count += 1;
-    }
-    transaction.commit()?;
-    Ok(count)
-}
-
-fn write_trial(
-    transaction: &Transaction<'_>,
-    study: i64,
-    number: usize,
-    settings: &Settings,
-    trial: &Trial,
-    outcome: &Outcome,
-) -> Result<()> {
-    let state = if matches!(outcome, Outcome::Measured(_)) { "COMPLETE" } else { "FAIL" };
-    let time = |time: Option<Timestamp>| {
-        time.map(|time| time.to_utc().replace('T', " ").replace('Z', "000"))
-    };
-    transaction.prepare_cached("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
-        params![number as i64, study, state, time(trial.started()), time(trial.finished())],
-    )?;
-    let id = transaction.last_insert_rowid();
-    let attribute = |key: &str, value: Json| -> Result<()> {
-        transaction
-            .prepare_cached("INSERT INTO trial_user_attributes (trial_id, \"key\", value_json) VALUES (?1, ?2, ?3)")?
-            .execute(params![id, key, value.to_string()])?;
-        Ok(())
-    };
-    attribute(TRIAL, trial.id.into())?;
-    let attributes = trial.attributes().into_iter().flat_map(Attributes::iter);
-    for (name, value) in
-        attributes.filter(|(name, _)| ![TRIAL, INFEASIBLE, REASON, DEVIATION].contains(name))
-    {
-        attribute(name, value.clone())?;
-    }
-    match outcome {
-        Outcome::Measured(measurement) => {
-            for (objective, measured) in measurement.objectives.iter().enumerate() {
-                transaction
-                    .prepare_cached("INSERT INTO trial_values (trial_id, objective, value, value_type) VALUES (?1, ?2, ?3, 'FINITE')")?
-                    .execute(params![id, objective as i64, measured.value])?;
-            }
-            if let [Measured { deviation: Some(deviation), .. }] = measurement.objectives[..] {
-                attribute(DEVIATION, deviation.into())?;
-            }
-        }
-        Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
-        Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
-    }
-    for dimension in settings.space.dimensions() {
-        if let Some((number, distribution)) = written(dimension, &trial.configuration) {
-            transaction
-                .prepare_cached("INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![id, dimension.name, number, distribution.to_string()])?;
-        }
-    }
-    Ok(())
-}
-
-/// A parameter as Optuna keeps it: a number, and what it means.
-fn written(dimension: &Dimension, configuration: &Configuration) -> Option<(f64, Json)> {
-    let value = configuration.get(&dimension.name)?;
-    let choice = |values: &[Value]| -> Option<(f64, Json)> {
-        let place = values.iter().position(|known| known == value)?;
-        Some((
-            place as f64,
-            json!({ "name": "CategoricalDistribution", "attributes": { "choices": values } }),
-        ))
-    };
-    match &dimension.kind {
-        Kind::Real { low, high, scale } => {
-            let attributes =
-                json!({ "step": null, "low": low, "high": high, "log": *scale == Scale::Log });
-            Some((
-                value.as_real()?,
-                json!({ "name": "FloatDistribution", "attributes": attributes }),
-            ))
-        }
-        Kind::Integer { low, high, scale, step } => {
-            // Optuna wants the highest value, not a bound that no value reaches.
-            let high = low + (high - low) / step * step;
-            let attributes =
-                json!({ "log": *scale == Scale::Log, "step": step, "low": low, "high": high });
-            Some((value.as_real()?, json!({ "name": "IntDistribution", "attributes": attributes })))
-        }
-        Kind::Boolean => choice(&[Value::Boolean(false), Value::Boolean(true)]),
-        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => choice(values),
-    }
 }

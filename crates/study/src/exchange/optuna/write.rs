@@ -1,0 +1,140 @@
+//! Our trials in the storage of Optuna.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use rusqlite::{Connection, Transaction, params};
+use serde_json::{Value as Json, json};
+use wimble::outcome::Outcome;
+use wimble::space::{Configuration, Dimension, Kind, Scale, Value};
+
+use super::{INFEASIBLE, MEASUREMENT, OURS, REASON, SCHEMA, TRIAL, goal};
+use crate::attributes::Attributes;
+use crate::clock::Timestamp;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::trial::Trial;
+
+/// Writes the finished trials of a study into a new file, or beside other studies; says how many.
+pub fn write(path: &Path, settings: &Settings, trials: &[Trial]) -> crate::Result<usize> {
+    write_study(path, settings, trials).map_err(|error| Error::exchange(&error))
+}
+
+fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usize> {
+    let mut connection = Connection::open(path)?;
+    let transaction = connection.transaction()?;
+    let tables: i64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    if tables == 0 {
+        transaction.execute_batch(include_str!("schema.sql"))?;
+    } else {
+        let version: i64 = transaction
+            .query_row("SELECT schema_version FROM version_info", [], |row| row.get(0))
+            .context("the file exists and is no storage of Optuna")?;
+        if version != SCHEMA {
+            bail!("the file exists with schema version {version}, but must have {SCHEMA}");
+        }
+    }
+    let taken: i64 = transaction.query_row(
+        "SELECT count(*) FROM studies WHERE study_name = ?1",
+        [&settings.name],
+        |row| row.get(0),
+    )?;
+    if taken > 0 {
+        bail!("it has a study `{}` already, which was left as it is", settings.name);
+    }
+    transaction.execute("INSERT INTO studies (study_name) VALUES (?1)", [&settings.name])?;
+    let study = transaction.last_insert_rowid();
+    goal::write(&transaction, study, &settings.goal)?;
+    let finished =
+        trials.iter().filter_map(|trial| trial.outcome().map(|outcome| (trial, outcome)));
+    let mut count = 0;
+    for (number, (trial, outcome)) in finished.enumerate() {
+        write_trial(&transaction, study, number, settings, trial, outcome)?;
+        count += 1;
+    }
+    transaction.commit()?;
+    Ok(count)
+}
+
+fn write_trial(
+    transaction: &Transaction<'_>,
+    study: i64,
+    number: usize,
+    settings: &Settings,
+    trial: &Trial,
+    outcome: &Outcome,
+) -> Result<()> {
+    let state = if matches!(outcome, Outcome::Measured(_)) { "COMPLETE" } else { "FAIL" };
+    let time = |time: Option<Timestamp>| {
+        time.map(|time| time.to_utc().replace('T', " ").replace('Z', "000"))
+    };
+    transaction.prepare_cached("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
+        params![number as i64, study, state, time(trial.started()), time(trial.finished())],
+    )?;
+    let id = transaction.last_insert_rowid();
+    let attribute = |key: &str, value: Json| -> Result<()> {
+        transaction
+            .prepare_cached("INSERT INTO trial_user_attributes (trial_id, \"key\", value_json) VALUES (?1, ?2, ?3)")?
+            .execute(params![id, key, value.to_string()])?;
+        Ok(())
+    };
+    attribute(TRIAL, trial.id.into())?;
+    let attributes = trial.attributes().into_iter().flat_map(Attributes::iter);
+    for (name, value) in attributes.filter(|(name, _)| !OURS.contains(name)) {
+        attribute(name, value.clone())?;
+    }
+    match outcome {
+        Outcome::Measured(measurement) => {
+            goal::write_values(transaction, id, &settings.goal, measurement)?;
+            // Optuna has no place for deviations, and only differences from limits for constraints.
+            let values = measurement.objectives.iter();
+            if values.chain(&measurement.constraints).any(|measured| measured.deviation.is_some())
+                || !measurement.constraints.is_empty()
+            {
+                attribute(MEASUREMENT, serde_json::to_value(measurement)?)?;
+            }
+        }
+        Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
+        Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
+    }
+    for dimension in settings.space.dimensions() {
+        if let Some((number, distribution)) = written(dimension, &trial.configuration) {
+            transaction
+                .prepare_cached("INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![id, dimension.name, number, distribution.to_string()])?;
+        }
+    }
+    Ok(())
+}
+
+/// A parameter as Optuna keeps it: a number, and what it means.
+fn written(dimension: &Dimension, configuration: &Configuration) -> Option<(f64, Json)> {
+    let value = configuration.get(&dimension.name)?;
+    let choice = |values: &[Value]| -> Option<(f64, Json)> {
+        let place = values.iter().position(|known| known == value)?;
+        Some((
+            place as f64,
+            json!({ "name": "CategoricalDistribution", "attributes": { "choices": values } }),
+        ))
+    };
+    match &dimension.kind {
+        Kind::Real { low, high, scale } => {
+            let attributes =
+                json!({ "step": null, "low": low, "high": high, "log": *scale == Scale::Log });
+            Some((
+                value.as_real()?,
+                json!({ "name": "FloatDistribution", "attributes": attributes }),
+            ))
+        }
+        Kind::Integer { low, high, scale, step } => {
+            // Optuna wants the highest value, not a bound that no value reaches.
+            let high = low + (high - low) / step * step;
+            let attributes =
+                json!({ "log": *scale == Scale::Log, "step": step, "low": low, "high": high });
+            Some((value.as_real()?, json!({ "name": "IntDistribution", "attributes": attributes })))
+        }
+        Kind::Boolean => choice(&[Value::Boolean(false), Value::Boolean(true)]),
+        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => choice(values),
+    }
+}
