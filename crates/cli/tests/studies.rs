@@ -458,6 +458,28 @@ fn a_study_file_is_written_and_checked_and_nothing_is_run() {
     assert!(!desk.path("harm").exists() && !desk.path("wimble.db").exists());
 }
 
+/// The promise is that of the engine for the space, the rule and the workers of the file; the engine's own tests go
+/// through all combinations.
+#[test]
+fn check_says_what_is_guaranteed_and_under_which_conditions() {
+    let file = |rule: &str, workers: usize| {
+        format!(
+            "name = \"g\"\ncommand = [\"echo\", \"{{x}}\"]\nworkers = {workers}\n[space]\n\
+             x = {{ type = \"real\", low = 0, high = 1 }}\n[method]\nname = \"bore++\"\nlevel = 0.1\n\
+             threshold = 0.3\ntarget = \"log-probability\"\nrule = \"{rule}\"\n[method.classifier]\n\
+             hyper-parameters = {{ fixed = {{ kernel = {{ profile = \"squared-exponential\", \
+             length-scales = [0.2], output-scale = 1 }} }} }}\n"
+        )
+    };
+    let desk = Desk::new(&file("independent", 1));
+    insta::assert_snapshot!(desk.printed(&["check"]));
+    desk.write("study.toml", &file("svgd", 4));
+    insta::assert_snapshot!(desk.printed(&["check"]));
+    let json = desk.json(&["check", "--json"]);
+    assert_eq!(json["guarantee"]["promise"], serde_json::Value::Null);
+    assert_eq!(json["guarantee"]["because"].as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn mistakes_in_a_study_file_are_shown_at_their_place() {
     let desk = Desk::new(

@@ -58,7 +58,7 @@ pub use error::{Error, Result};
 
 /// What a program that optimises needs: `use wimble::prelude::*`.
 pub mod prelude {
-    pub use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
+    pub use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd};
     pub use crate::classifier::{
         BayesianLogistic, Boosting, Confidence, Ensemble, Forest, LeastSquares, Perceptron, Target,
     };
@@ -84,14 +84,15 @@ pub mod internals {
     pub use crate::pareto::scalarisation::Scalarisation;
     pub use crate::seed::draw::{below, uniform};
     pub use crate::seed::fnv::fnv1a;
-    pub use crate::strategy::spec::BorePlusPlusSpec;
     pub use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
+    pub use crate::strategy::spec::{BorePlusPlusSpec, BoreSpec};
     pub use crate::theory::confidence::{
         LabelNoise, confidence_width_for, integrated_confidence_width,
     };
     pub use crate::theory::deviation_sum::{
         deviation_sum, paper_constant_follows, paper_deviation_sum,
     };
+    pub use crate::theory::uniform_boundary::uniform_boundary;
 
     /// The normal distribution.
     pub mod normal {

@@ -21,7 +21,7 @@ use naive::{
 };
 use wimble::internals::{
     LabelNoise, below, deviation_sum, integrated_confidence_width, normal, paper_constant_follows,
-    paper_deviation_sum, uniform,
+    paper_deviation_sum, uniform, uniform_boundary,
 };
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
@@ -258,7 +258,7 @@ fn check_runs(rule: Rule, label_noise: LabelNoise, ridge: f64, length_scale: f64
         let history = instance.run(rule, label_noise, rounds, &mut rng);
         let optimum = index_of_largest(&instance.probability);
         let forms = [Form::Paper, Form::Tight];
-        let forms = forms.map(|form| instance.bounds(label_noise, form));
+        let forms = forms.map(|form| instance.bounds(rule, label_noise, form));
         let mut holds = true;
         let mut cumulative = 0.0;
         let mut optimum_deviations = 0.0;
@@ -338,7 +338,8 @@ fn theorem_4_holds_by_total_variation_on_random_instances() {
                 inverse_probability_bound: Some(inverse),
             };
             // A fixed width of 1 makes the bound that of β E_p[σ].
-            let setting = Setting { width: Width::Fixed(1.0), ..setting(RIDGE, LabelNoise::Paper) };
+            let covered = setting(Rule::Batch(1), RIDGE, LabelNoise::Paper);
+            let setting = Setting { width: Width::Fixed(1.0), ..covered };
             let bounds = RegretBounds::new(setting, assumptions, form).unwrap();
             let bound = bounds.batch_instant(0.0, expected).unwrap();
             assert!(regret <= bound.value + slack);
@@ -386,10 +387,11 @@ fn check_batches(label_noise: LabelNoise, ridge: f64, rounds: usize, batch_size:
         let mut rng = Seed(seed).stream("theorem 4 runs", 0);
         let instance = Instance::draw(&mut rng, 0.3, ridge);
         let history = instance.run(Rule::Batch(batch_size), label_noise, rounds, &mut rng);
-        let bounds = instance.bounds(label_noise, Form::Tight);
+        let bounds = instance.bounds(Rule::Batch(batch_size), label_noise, Form::Tight);
         let l = normalised(&instance.probability);
         let mut holds = true;
         let (mut cumulative, mut expected_sum, mut drawn_sum) = (0.0, 0.0, 0.0);
+        let (mut round, mut sums_hold) = (0, true);
         for batch in history.chunks(batch_size) {
             let first = &batch[0];
             let (lower, upper) = first.band();
@@ -401,6 +403,10 @@ fn check_batches(label_noise: LabelNoise, ridge: f64, rounds: usize, batch_size:
             cumulative += regret;
             expected_sum += expected;
             drawn_sum += drawn / batch_size as f64;
+            // What the tighter form rests on, at every round: deviations drawn against deviations expected.
+            round += 1;
+            let term = uniform_boundary(0.25 / batch_size as f64, round, sampling);
+            sums_hold &= expected_sum <= drawn_sum + term;
             let instant = bounds.batch_instant(first.information_gain, expected).unwrap();
             let certificate = Certificate::exact(&bounds, &lower, &upper).unwrap();
             assert!(instant.standing.is_proven() && certificate.bound.standing.is_proven());
@@ -423,9 +429,7 @@ fn check_batches(label_noise: LabelNoise, ridge: f64, rounds: usize, batch_size:
         holds &= cumulative <= bound.value;
         closest[2] = closest[2].max(cumulative / bound.value);
         held += usize::from(holds);
-        // What the tighter form rests on: deviations drawn against deviations expected.
-        let term = (rounds as f64 * -f64::ln(sampling) / (2.0 * batch_size as f64)).sqrt();
-        sums_held += usize::from(expected_sum <= drawn_sum + term);
+        sums_held += usize::from(sums_hold);
         assert!(drawn_sum <= deviation_sum(rounds, most.upper, ridge, 1.0));
     }
     let share = held as f64 / runs as f64;

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use wimble::classifier::Confidence;
-use wimble::classifier::{HyperParameters, LeastSquares};
 use wimble::goal::{Direction, Goal, Objective};
-use wimble::internals::{BorePlusPlusSpec, edits};
-use wimble::labels::Threshold;
+use wimble::internals::edits;
 use wimble::space::Configuration;
-use wimble::strategy::Spec;
+use wimble::strategy::Guarantee;
+use wimble::theory::{Failures, Plan, Rounds};
 use wimble_study::runner::{Evaluator, finding};
 use wimble_study::study_file::{StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
@@ -58,6 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .arguments
     });
     let notes = notes(&file, &home);
+    let guarantee = guarantee(&file, &settings);
     let mut out = std::io::stdout().lock();
     if arguments.json {
         let report = serde_json::json!({
@@ -68,7 +67,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "command": command,
             "timeout_seconds": file.evaluation.as_ref().and_then(|one| one.timeout).map(|time| time.as_secs_f64()),
             "retries": file.evaluation.as_ref().map(|evaluation| evaluation.retries),
-            "guarantee": guarantee(&settings.method),
+            "guarantee": {
+                "promise": guarantee.promise.map(|promise| promise.to_string()),
+                "because": guarantee.reasons.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                "if": guarantee.conditions,
+            },
             "notes": notes,
         });
         writeln!(out, "{report}")?;
@@ -88,7 +91,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
-    writeln!(out, "guarantee  {}", guarantee(&settings.method))?;
+    writeln!(out, "guarantee  {}", guarantee.to_string().replace('\n', "\n           "))?;
     writeln!(out, "sample     {sample}")?;
     match (&command, &file.evaluation) {
         (Some(arguments), Some(evaluation)) => {
@@ -192,26 +195,11 @@ fn method(settings: &Settings) -> String {
     format!("{}\n           {words}{first}", settings.method)
 }
 
-/// Whether the settings are those of a theorem, in words.
-fn guarantee(method: &Spec) -> &'static str {
-    let learner =
-        |spec: &BorePlusPlusSpec| spec.bore.classifier.settings::<LeastSquares>().cloned();
-    let proven = method.settings::<BorePlusPlusSpec>().is_some_and(|spec| {
-        matches!(spec.confidence, Confidence::Level { .. })
-            && matches!(spec.bore.threshold, Threshold::Fixed { .. })
-            && learner(spec).is_some_and(|learner| {
-                matches!(learner.hyper_parameters, HyperParameters::Fixed { .. })
-            })
-    });
-    match method.name() {
-        _ if proven => {
-            "the regret bounds of BORE++, if the assumptions on the objective hold (guide: theory)"
-        }
-        "bore" | "bore++" => {
-            "none: the theorems need bore++ level=… threshold=… with least-squares and fixed hyper-parameters"
-        }
-        _ => "none",
-    }
+/// What is guaranteed for the study as `wimble run` would run it. Nothing has failed yet.
+fn guarantee(file: &StudyFile, settings: &Settings) -> Guarantee {
+    let rounds = if file.workers > 1 { Rounds::Overlapping } else { Rounds::Complete };
+    let plan = Plan { batch_size: settings.batch_size, rounds, failures: Failures::Absent };
+    settings.method.guarantee(&settings.space, plan)
 }
 
 /// Notes on what may surprise a user who runs the file.

@@ -34,6 +34,16 @@ pub trait Acquisition: Sync {
             *value = self.value(x);
         }
     }
+
+    /// log p̂_t at each of `points`, up to a constant and exactly, for rules that draw from p̂_t. Returns an upper
+    /// bound of it over the cube, if one is known.
+    ///
+    /// It differs from [`values`](Self::values) where these are continued beyond the end of a probability, so that
+    /// they stay finite and gradients lead back; a density of 0 is -∞ here. Default: the values, without a bound.
+    fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
+        self.values(points, densities);
+        None
+    }
 }
 
 /// An acquisition with a gradient with respect to the point: what SVGD and multi-start ascent need.

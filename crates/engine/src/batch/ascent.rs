@@ -14,12 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchRule, check_count, shortlist};
 use crate::acquisition::SmoothAcquisition;
+use crate::classifier::Target;
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan};
 
 /// Settings of multi-start ascent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +90,10 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Ascent {
         check_count("ascent samples", self.samples)?;
         check_count("ascent restarts", self.restarts)?;
         check_count("ascent evaluations", self.evaluations)
+    }
+
+    fn choice(&self, space: &SearchSpace, _target: Target, plan: Plan) -> Choice {
+        super::maximum(space, self.exact_up_to, plan)
     }
 }
 

@@ -16,11 +16,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchRule, SteinKernel, check_count, shortlist};
 use crate::acquisition::Acquisition;
+use crate::classifier::Target;
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::named::Named;
 use crate::points::{Points, squared_distance};
 use crate::seed::Rng;
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan, Rounds};
 
 /// Settings of the search over candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +90,14 @@ impl<A: Acquisition + ?Sized> BatchRule<A> for Candidates {
         let rounds = self.rounds.max(1);
         let tried = self.climbers.saturating_mul(rounds).saturating_mul(self.changes);
         check_count("candidates climbers x rounds x changes", tried.max(1))
+    }
+
+    /// Pending points repel, so that a point is the maximiser only where none is pending.
+    fn choice(&self, space: &SearchSpace, _target: Target, plan: Plan) -> Choice {
+        match plan.rounds {
+            Rounds::Complete => super::maximum(space, self.exact_up_to, plan),
+            Rounds::Overlapping => Choice::ApproximateMaximum,
+        }
     }
 }
 

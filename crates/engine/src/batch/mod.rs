@@ -7,6 +7,7 @@
 //! | [`Ascent`] | a gradient | single points: the maximum |
 //! | [`Candidates`] | values only | models or spaces without gradients |
 //! | [`Softmax`] | values only | a sample from the target over candidates |
+//! | [`Independent`] | values only | independent draws from the target: the batches of Theorem 4 |
 //!
 //! A rule returns points of the relaxed cube; [`Domain::settle`] makes them legal and distinct.
 
@@ -14,6 +15,7 @@ mod ascent;
 mod candidates;
 #[cfg(test)]
 mod fixtures;
+mod independent;
 mod shortlist;
 mod softmax;
 mod stein_kernel;
@@ -22,16 +24,20 @@ mod svgd;
 
 pub use ascent::Ascent;
 pub use candidates::Candidates;
+pub use independent::Independent;
 pub use softmax::Softmax;
 use stein_kernel::SteinKernel;
 pub use stein_newton::SteinNewton;
 pub use svgd::Svgd;
 
 use crate::acquisition::Acquisition;
+use crate::classifier::Target;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::seed::Rng;
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan};
 
 /// Chooses the points of a batch.
 pub trait BatchRule<A: Acquisition + ?Sized>: Send + Sync {
@@ -40,6 +46,22 @@ pub trait BatchRule<A: Acquisition + ?Sized>: Send + Sync {
 
     /// Refuses settings that no search could use.
     fn check(&self) -> Result<()>;
+
+    /// What the points of a batch in `space` are to the theory: the maximiser, draws from p̂, or neither. Default: a search
+    /// that may miss the maximiser.
+    fn choice(&self, _space: &SearchSpace, _target: Target, _plan: Plan) -> Choice {
+        Choice::ApproximateMaximum
+    }
+}
+
+/// The maximiser for one point of a countable space that is searched whole.
+fn maximum(space: &SearchSpace, exact_up_to: usize, plan: Plan) -> Choice {
+    let searched_whole = space.cardinality().is_some_and(|total| total <= exact_up_to as u128);
+    match (searched_whole && plan.batch_size == 1, space.repeats()) {
+        (true, true) => Choice::Maximum,
+        (true, false) => Choice::UntriedMaximum,
+        (false, _) => Choice::ApproximateMaximum,
+    }
 }
 
 /// More points than any search can look at: a guard against a slip of the keyboard.

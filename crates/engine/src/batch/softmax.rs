@@ -18,11 +18,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchRule, shortlist};
 use crate::acquisition::Acquisition;
+use crate::classifier::Target;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, uniform};
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan};
 
 /// Settings of softmax sampling.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -80,6 +83,12 @@ impl<A: Acquisition + ?Sized> BatchRule<A> for Softmax {
             return Err(Error::invalid("softmax samples", self.samples, "at least 1"));
         }
         Ok(())
+    }
+
+    /// Without replacement, and of a power of the target.
+    fn choice(&self, _space: &SearchSpace, target: Target, _plan: Plan) -> Choice {
+        let of_bound = target == Target::LogProbability && self.inverse_temperature == 1.0;
+        Choice::Draws { independent: false, of_bound }
     }
 }
 

@@ -33,12 +33,15 @@ use serde::{Deserialize, Serialize};
 use super::svgd::{scatter, stein_directions};
 use super::{BatchRule, SteinKernel};
 use crate::acquisition::SmoothAcquisition;
+use crate::classifier::Target;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::linalg::Cholesky;
 use crate::named::Named;
 use crate::points::{Points, dot, squared_distance};
 use crate::seed::Rng;
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan};
 
 /// Settings of Stein variational Newton.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -88,6 +91,10 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for SteinNewton {
             return Err(Error::invalid("stein newton tolerance", self.tolerance, allowed));
         }
         Ok(())
+    }
+
+    fn choice(&self, _space: &SearchSpace, target: Target, _plan: Plan) -> Choice {
+        Choice::Draws { independent: false, of_bound: target == Target::LogProbability }
     }
 }
 

@@ -21,12 +21,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{BatchRule, SteinKernel};
 use crate::acquisition::SmoothAcquisition;
+use crate::classifier::Target;
 use crate::descent::root_mean_square::RootMeanSquare;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, uniform};
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan};
 
 /// Settings of SVGD.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -74,6 +77,10 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Svgd {
             return Err(Error::invalid("svgd decay", self.decay, "at least 0 and below 1"));
         }
         Ok(())
+    }
+
+    fn choice(&self, _space: &SearchSpace, target: Target, _plan: Plan) -> Choice {
+        Choice::Draws { independent: false, of_bound: target == Target::LogProbability }
     }
 }
 

@@ -276,6 +276,10 @@ impl Acquisition for BoostingBound<'_> {
             *value = self.read(logits);
         }
     }
+
+    fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
+        self.target.log_densities(self, points, densities)
+    }
 }
 
 #[cfg(test)]

@@ -239,6 +239,10 @@ impl Acquisition for EnsembleAcquisition<'_> {
             *value = self.reading.combine(self.target, &of_point, &mut slopes);
         }
     }
+
+    fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
+        self.target.log_densities(self, points, densities)
+    }
 }
 
 impl SmoothAcquisition for EnsembleAcquisition<'_> {

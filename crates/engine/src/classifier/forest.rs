@@ -230,6 +230,10 @@ impl Acquisition for ForestBound<'_> {
             }
         }
     }
+
+    fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
+        self.target.log_densities(self, points, densities)
+    }
 }
 
 /// From where on the logit is continued by its tangent.

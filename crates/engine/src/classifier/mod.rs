@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::acquisition::Acquisition;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
+use crate::points::Points;
 use crate::seed::Rng;
 
 /// The function of the class probability whose gradient the batch follows.
@@ -40,6 +41,25 @@ pub enum Target {
     Logit,
     /// log π: what the paper's text says, so that the batch is a sample from p̂ ∝ π.
     LogProbability,
+}
+
+impl Target {
+    /// [`Acquisition::log_densities`] of a classifier whose values are never below log π: a probability is at most 1.
+    fn log_densities(
+        self,
+        acquisition: &impl Acquisition,
+        points: &Points,
+        densities: &mut [f64],
+    ) -> Option<f64> {
+        acquisition.values(points, densities);
+        match self {
+            Self::Logit => None,
+            Self::LogProbability => {
+                densities.iter_mut().for_each(|density| *density = density.min(0.0));
+                Some(0.0)
+            }
+        }
+    }
 }
 
 /// Settings that can be fitted to labels.

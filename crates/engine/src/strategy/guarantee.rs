@@ -1,54 +1,247 @@
-//! What the theory says about a strategy: which conditions of the theorems its settings meet.
+//! What is guaranteed: which theorem covers a method in a space, and under which conditions.
+//!
+//! [`Spec::guarantee`] decides it, for `wimble check`, for the guide and for everybody else. It turns the method, the
+//! space and the [`Plan`] into a [`Setting`], and the setting's standing is the answer.
 //!
 //! ```
 //! use wimble::prelude::*;
-//! use wimble::strategy::Memory;
-//! use wimble::theory::{Assumptions, Choice, Form, Noise, RegretBounds, Run};
+//! use wimble::strategy::Promise;
+//! use wimble::theory::Plan;
 //!
-//! let space = SearchSpace::new([Dimension::integer("x", 0, 99)])?;
-//! let strategy = BorePlusPlus::sequential();
-//! let mut session = Session::new(space, strategy.clone(), Direction::Minimise, Seed(1))?;
-//! for _ in 0..12 {
-//!     for trial in session.ask(1)? {
-//!         session.tell(trial.id, Outcome::from(trial.id as f64))?;
-//!     }
-//! }
-//! let history = session.history();
-//! let classifier = strategy.bore.classifier(history.points(), history.objective(), session.seed(), &mut Memory::default())?;
-//! let classifier = classifier.expect("there are values to label");
-//! let setting = strategy.setting(&classifier, Noise::Present, Choice::Exact);
-//! let assumptions = Assumptions { noise_lipschitz: Some(0.5), ..Assumptions::default() };
-//! let bounds = RegretBounds::new(setting, assumptions, Form::Tight)?;
-//! let run = Run { rounds: 12, information_gain: classifier.information_gain(), max_information_gain: None };
-//! let bound = bounds.bore_plus_cumulative(&run)?;
-//! // A moving threshold, estimated hyper-parameters and a fixed width: a figure, no guarantee.
-//! assert!(!bound.standing.is_proven());
-//! println!("{bound}");
+//! let theory = "bore++ level=0.1 threshold=0.3 target=log-probability rule=independent \
+//!               classifier.hyper-parameters.fixed.kernel.profile=squared-exponential \
+//!               classifier.hyper-parameters.fixed.kernel.length-scales=[0.2] \
+//!               classifier.hyper-parameters.fixed.kernel.output-scale=1";
+//! let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)])?;
+//! let plan = Plan { batch_size: 10, ..Plan::default() };
+//! let guarantee = theory.parse::<Spec>()?.guarantee(&space, plan);
+//! assert_eq!(guarantee.promise, Some(Promise::Batches));
+//! // SVGD's particles only resemble draws from p̂.
+//! let svgd = theory.replace("independent", "svgd").parse::<Spec>()?.guarantee(&space, plan);
+//! assert_eq!(svgd.promise, None);
+//! println!("{svgd}");
 //! # Ok::<(), wimble::Error>(())
 //! ```
 
-use super::{Bore, BorePlusPlus};
-use crate::classifier::Confidence;
-use crate::classifier::least_squares::{HyperParameters, LeastSquares, LeastSquaresClassifier};
-use crate::labels::{Threshold, Weights};
-use crate::theory::{self, Choice, Estimator, LabelNoise, Noise, Setting, ThresholdRule, Width};
+use std::fmt;
 
-impl<R> Bore<LeastSquares, R> {
-    /// The conditions of the theorems that BORE meets with this classifier. BORE has no confidence width of its own;
-    /// its bounds (Theorem 2) use that of `confidence`.
-    ///
-    /// Whether values are noisy, and whether the rule chooses exactly, is for the caller to say: [`crate::batch::Ascent`]
-    /// does on a small finite space that allows repeats.
-    pub fn setting(
+use serde::Serialize;
+
+use super::spec::{BorePlusPlusSpec, BoreSpec};
+use super::{Bore, BorePlusPlus, Spec};
+use crate::batch::BatchRule;
+use crate::classifier::Confidence;
+use crate::classifier::least_squares::{
+    Bound, HyperParameters, LeastSquares, LeastSquaresClassifier,
+};
+use crate::labels::{Threshold, Weights};
+use crate::space::SearchSpace;
+use crate::theory::{
+    Choice, Estimator, Form, HyperParameterRule, LabelNoise, Noise, Plan, Reason, Rounds, Setting,
+    Standing, Subject, ThresholdRule, Width,
+};
+
+/// What a theorem promises, each after the first random trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Promise {
+    /// Theorem 2: the regret of every round and of their sum is bounded, by a sum that need not vanish on average.
+    Bore,
+    /// The same for every round, but not for their sum.
+    BoreRounds,
+    /// Theorem 3: the regret of every round and of their sum is bounded.
+    Regret,
+    /// The same for every round, but not for their sum.
+    RegretRounds,
+    /// Theorem 3 until the best configuration is tried: the regret of the best trial so far is bounded.
+    BestSoFar,
+    /// Theorem 4: the distributional regret of every batch and of their sum is bounded.
+    Batches,
+    /// The same for every batch, but not for their sum.
+    BatchesRounds,
+}
+
+impl fmt::Display for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bore => {
+                "Theorem 2 bounds the regret of every round and of their sum; the average need not vanish"
+            }
+            Self::BoreRounds => "Theorem 2 bounds the regret of every round, but not of their sum",
+            Self::Regret => {
+                "Theorem 3 bounds the regret of every round and of their sum"
+            }
+            Self::RegretRounds => {
+                "Theorem 3 bounds the regret of every round, but not of their sum"
+            }
+            Self::BestSoFar => {
+                "Theorem 3 bounds the regret of the best trial so far; no configuration is tried twice"
+            }
+            Self::Batches => {
+                "Theorem 4 bounds the distributional regret of every batch and of their sum"
+            }
+            Self::BatchesRounds => {
+                "Theorem 4 bounds the distributional regret of every batch, but not of their sum"
+            }
+        })
+    }
+}
+
+/// What is guaranteed for a method in a space.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Guarantee {
+    /// What is promised; `None` if nothing is.
+    pub promise: Option<Promise>,
+    /// Why no more is promised.
+    pub reasons: Vec<Reason>,
+    /// What must hold for the promise, which only the user can know.
+    pub conditions: Vec<String>,
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.promise {
+            None if self.reasons.is_empty() => return f.write_str("none"),
+            None => f.write_str("none, because")?,
+            Some(promise) => write!(f, "{promise}")?,
+        }
+        for reason in &self.reasons {
+            write!(f, "\n- {reason}")?;
+        }
+        if self.promise.is_some() {
+            f.write_str(if self.reasons.is_empty() { ", if" } else { "\nif" })?;
+        }
+        for condition in &self.conditions {
+            write!(f, "\n- {condition}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Spec {
+    /// What is guaranteed for this method in `space`.
+    pub fn guarantee(&self, space: &SearchSpace, plan: Plan) -> Guarantee {
+        if let Some(spec) = self.settings::<BorePlusPlusSpec>() {
+            spec.bore.guarantee(Some(spec.confidence), space, plan)
+        } else if let Some(spec) = self.settings::<BoreSpec>() {
+            spec.guarantee(None, space, plan)
+        } else {
+            Guarantee { promise: None, reasons: Vec::new(), conditions: Vec::new() }
+        }
+    }
+}
+
+impl BoreSpec {
+    /// The guarantee of `bore++` with this confidence, or of `bore` without one.
+    fn guarantee(
         &self,
-        classifier: &LeastSquaresClassifier,
-        confidence: Confidence,
-        noise: Noise,
+        confidence: Option<Confidence>,
+        space: &SearchSpace,
+        plan: Plan,
+    ) -> Guarantee {
+        let none = |reasons| Guarantee { promise: None, reasons, conditions: Vec::new() };
+        let Some(learner) = self.classifier.settings::<LeastSquares>() else {
+            return none(vec![Reason::OtherEstimator]);
+        };
+        // Theorem 2 is about BORE, whose choice has no width: its bound holds for every δ.
+        let theorem_2 = Confidence::Level { failure_probability: 0.1, norm_bound: 1.0 };
+        let parts = Parts {
+            learner,
+            threshold: self.threshold,
+            weights: self.weights,
+            confidence: confidence.unwrap_or(theorem_2),
+        };
+        let output_scale = match &learner.hyper_parameters {
+            HyperParameters::Fixed { kernel } => kernel.output_scale(),
+            HyperParameters::MarginalLikelihood(_) => 1.0,
+        };
+        let choice = self.choice(space, plan);
+        let setting = parts.setting(learner.ridge, output_scale, choice, plan, Noise::Present);
+        let sampled = matches!(choice, Choice::Draws { .. });
+        // Theorems 2 and 3 for rules that maximise, Theorem 4 for those that sample.
+        let (round, sum, whole, rounds) = match (confidence.is_some(), sampled) {
+            (false, _) => (
+                Subject::BoreInstant,
+                Subject::BoreCumulative { rounds: 1 },
+                Promise::Bore,
+                Promise::BoreRounds,
+            ),
+            (true, false) => (
+                Subject::BorePlusInstant,
+                Subject::BorePlusCumulative { rounds: 1 },
+                Promise::Regret,
+                Promise::RegretRounds,
+            ),
+            (true, true) => (
+                Subject::BatchInstant,
+                Subject::BatchCumulative { rounds: 1 },
+                Promise::Batches,
+                Promise::BatchesRounds,
+            ),
+        };
+        let standing = |subject| setting.standing(subject, Form::Tight);
+        let promised = |promise, reasons: &[Reason]| Guarantee {
+            promise: Some(promise),
+            reasons: reasons.to_vec(),
+            conditions: conditions(confidence, plan, self.initial),
+        };
+        match (standing(round), standing(sum)) {
+            (Standing::Proven, Standing::Proven) => promised(whole, &[]),
+            (Standing::Proven, Standing::Heuristic(reasons)) => promised(rounds, &reasons),
+            // Until the best configuration is tried it is among those compared, so that every round has its bound;
+            // from then on it is the best so far.
+            (Standing::Heuristic(reasons), _)
+                if confidence.is_some() && reasons == [Reason::UntriedMaximum] =>
+            {
+                promised(Promise::BestSoFar, &[])
+            }
+            (Standing::Heuristic(reasons), _) => none(reasons),
+        }
+    }
+}
+
+/// What only the user can know.
+fn conditions(confidence: Option<Confidence>, plan: Plan, initial: usize) -> Vec<String> {
+    let norm = match confidence {
+        Some(Confidence::Level { norm_bound, .. }) => format!("of at most {norm_bound}"),
+        _ => "with a known bound".to_owned(),
+    };
+    let mut conditions = vec![
+        format!("the class probability has a norm {norm} in the kernel's function space"),
+        "the values have independent noise with a strictly increasing distribution, and the class \
+         probability stays away from 0 and 1"
+            .to_owned(),
+        "no trial fails: a failed trial is labelled 0, which breaks Lemma 1".to_owned(),
+    ];
+    if plan.rounds == Rounds::Overlapping {
+        conditions.push("how long a trial takes says nothing about its noise".to_owned());
+    }
+    if initial > 0 {
+        conditions.push(format!("rounds are counted after the first {initial} random trials"));
+    }
+    conditions
+}
+
+/// The parts of BORE and BORE++ with least squares that the theorems make conditions on.
+struct Parts<'a> {
+    learner: &'a LeastSquares,
+    threshold: Threshold,
+    weights: Weights,
+    confidence: Confidence,
+}
+
+impl Parts<'_> {
+    fn setting(
+        &self,
+        ridge: f64,
+        output_scale: f64,
         choice: Choice,
+        plan: Plan,
+        noise: Noise,
     ) -> Setting {
         Setting {
-            ridge: classifier.ridge(),
-            output_scale: classifier.kernel().output_scale(),
+            ridge,
+            output_scale,
             estimator: match self.weights {
                 Weights::Uniform => Estimator::LeastSquares,
                 Weights::Improvement => Estimator::Other,
@@ -58,10 +251,10 @@ impl<R> Bore<LeastSquares, R> {
                 Threshold::Quantile { .. } => ThresholdRule::Moving,
             },
             hyper_parameters: match self.learner.hyper_parameters {
-                HyperParameters::Fixed { .. } => theory::HyperParameterRule::Fixed,
-                HyperParameters::MarginalLikelihood(_) => theory::HyperParameterRule::Estimated,
+                HyperParameters::Fixed { .. } => HyperParameterRule::Fixed,
+                HyperParameters::MarginalLikelihood(_) => HyperParameterRule::Estimated,
             },
-            width: match confidence {
+            width: match self.confidence {
                 Confidence::Width(width) => Width::Fixed(width),
                 Confidence::Level { failure_probability, .. } => {
                     Width::Level { failure_probability, label_noise: LabelNoise::Paper }
@@ -69,19 +262,43 @@ impl<R> Bore<LeastSquares, R> {
             },
             noise,
             choice,
+            failures: plan.failures,
+            rounds: plan.rounds,
         }
     }
 }
 
-impl<R> BorePlusPlus<LeastSquares, R> {
-    /// The conditions of the theorems that BORE++ meets with this classifier; see [`Bore::setting`].
+impl<R: for<'c> BatchRule<Bound<'c>>> Bore<LeastSquares, R> {
+    /// The conditions of the theorems that BORE meets in `space` with this classifier. BORE has no confidence width of
+    /// its own; its bounds (Theorem 2) use that of `confidence`.
+    ///
+    /// Whether values are noisy is for the caller to say.
     pub fn setting(
         &self,
+        space: &SearchSpace,
+        plan: Plan,
+        classifier: &LeastSquaresClassifier,
+        confidence: Confidence,
+        noise: Noise,
+    ) -> Setting {
+        let Self { learner, threshold, weights, .. } = self;
+        let parts = Parts { learner, threshold: *threshold, weights: *weights, confidence };
+        let choice = self.rule.choice(space, self.target, plan);
+        let output_scale = classifier.kernel().output_scale();
+        parts.setting(classifier.ridge(), output_scale, choice, plan, noise)
+    }
+}
+
+impl<R: for<'c> BatchRule<Bound<'c>>> BorePlusPlus<LeastSquares, R> {
+    /// The conditions of the theorems that BORE++ meets in `space` with this classifier; see [`Bore::setting`].
+    pub fn setting(
+        &self,
+        space: &SearchSpace,
+        plan: Plan,
         classifier: &LeastSquaresClassifier,
         noise: Noise,
-        choice: Choice,
     ) -> Setting {
-        self.bore.setting(classifier, self.confidence, noise, choice)
+        self.bore.setting(space, plan, classifier, self.confidence, noise)
     }
 }
 
@@ -94,7 +311,8 @@ mod tests {
     use crate::kernel::{Kernel, Profile};
     use crate::outcome::Outcome;
     use crate::seed::Seed;
-    use crate::theory::{Assumptions, Form, RegretBounds, Run};
+    use crate::space::Dimension;
+    use crate::theory::{Assumptions, Failures, RegretBounds, Run};
 
     #[test]
     fn the_paper_s_theory_experiment_is_proven_and_its_practical_settings_are_not() {
@@ -128,13 +346,19 @@ mod tests {
                 .unwrap()
                 .standing
         };
-        assert!(standing(theory.setting(&fitted, Noise::Present, Choice::Exact)).is_proven());
-        assert!(!standing(theory.setting(&fitted, Noise::Absent, Choice::Exact)).is_proven());
+        let finite = SearchSpace::new([Dimension::integer("n", 0, 9)]).unwrap().allow_repeats(true);
+        let plan = Plan::default();
+        assert!(standing(theory.setting(&finite, plan, &fitted, Noise::Present)).is_proven());
+        assert!(!standing(theory.setting(&finite, plan, &fitted, Noise::Absent)).is_proven());
+        let failed = Plan { failures: Failures::Present, ..plan };
+        let found = standing(theory.setting(&finite, failed, &fitted, Noise::Present));
+        assert_eq!(found.reasons(), [Reason::Failures]);
 
         let practical = BorePlusPlus::sequential();
+        let real = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
         let fitted =
             practical.bore.learner.fit(&labels, None, &mut Seed(1).stream("test", 0)).unwrap();
-        let standing = standing(practical.setting(&fitted, Noise::Present, Choice::Approximate));
+        let standing = standing(practical.setting(&real, plan, &fitted, Noise::Present));
         // A fixed width, a moving threshold, estimated hyper-parameters, an inexact choice.
         assert_eq!(standing.reasons().len(), 4, "{standing:?}");
     }

@@ -26,6 +26,7 @@ pub use bore::{Bore, BorePlusPlus};
 pub use cma_es::CmaEs;
 pub use gp_ei::GpEi;
 pub use gp_ucb::{GpUcb, Optimism};
+pub use guarantee::{Guarantee, Promise};
 pub use lp_ei::LpEi;
 pub use q_ei::QEi;
 pub use random::Random;

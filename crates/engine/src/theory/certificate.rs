@@ -118,7 +118,7 @@ impl Certificate {
             standing = Standing::Heuristic(reasons);
         }
         let mut assumptions = bounds.common_assumptions()?;
-        if setting.choice == Choice::Exact {
+        if setting.choice == Choice::EXACT_DRAWS {
             assumptions.push(Assumption::ExactSampling);
         }
         let bound = Bound {
@@ -169,16 +169,17 @@ fn check_bounds(lower: &[f64], upper: &[f64]) -> Result<()> {
 mod tests {
     use super::*;
     use crate::seed::{Rng, Seed, uniform};
-    use crate::theory::Assumptions;
     use crate::theory::setting::tests::covered;
+    use crate::theory::{Assumptions, Setting};
 
     fn bounds() -> RegretBounds {
+        let sampled = Setting { choice: Choice::EXACT_DRAWS, ..covered() };
         let assumptions = Assumptions {
             norm_bound: Some(1.0),
             noise_lipschitz: Some(2.0),
             inverse_probability_bound: None,
         };
-        RegretBounds::new(covered(), assumptions, Form::Tight).unwrap()
+        RegretBounds::new(sampled, assumptions, Form::Tight).unwrap()
     }
 
     fn random_bounds(n: usize, rng: &mut Rng) -> (Vec<f64>, Vec<f64>) {

@@ -26,6 +26,7 @@ pub(crate) mod noise;
 pub(crate) mod normal;
 mod regret;
 mod setting;
+pub(crate) mod uniform_boundary;
 
 pub use bound::{Assumption, Bound, Subject};
 pub use certificate::Certificate;
@@ -36,5 +37,6 @@ pub use max_information_gain::max_information_gain;
 pub use noise::noise_lipschitz;
 pub use regret::{Assumptions, BatchRun, Form, RegretBounds, Run};
 pub use setting::{
-    Choice, Estimator, HyperParameterRule, Noise, Reason, Setting, Standing, ThresholdRule, Width,
+    Choice, Estimator, Failures, HyperParameterRule, Noise, Plan, Reason, Rounds, Setting,
+    Standing, ThresholdRule, Width,
 };

@@ -35,6 +35,10 @@ pub struct Setting {
     pub noise: Noise,
     /// How the next points are chosen.
     pub choice: Choice,
+    /// Whether trials failed.
+    pub failures: Failures,
+    /// Whether all results are known when the next points are chosen.
+    pub rounds: Rounds,
 }
 
 /// How π̂ is estimated.
@@ -96,10 +100,62 @@ pub enum Noise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// The exact maximiser (Theorems 2 and 3), or independent draws from p̂ (Theorem 4).
-    Exact,
-    /// A search that may miss the maximiser, or particles that only resemble draws from p̂.
-    Approximate,
+    /// The maximiser over all configurations, exactly: Theorems 2 and 3.
+    Maximum,
+    /// The maximiser over the configurations that were not tried yet, exactly.
+    UntriedMaximum,
+    /// A search that may miss the maximiser, or several maxima of one fit.
+    ApproximateMaximum,
+    /// A sample.
+    Draws {
+        /// Whether the points are independent draws; particles and draws without replacement are not.
+        independent: bool,
+        /// Whether the density is p̂ ∝ π_{t,δ}; that of the logit, or a power of it, is another.
+        of_bound: bool,
+    },
+}
+
+impl Choice {
+    /// Independent draws from p̂: Theorem 4.
+    pub const EXACT_DRAWS: Self = Self::Draws { independent: true, of_bound: true };
+}
+
+/// Whether trials failed or were infeasible. Their label is 0, whatever their value would have been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failures {
+    /// None did: a label of 0 means y > τ.
+    Absent,
+    /// Some did: the classifier learns P(success and y ≤ τ | x), whose maximum need not be where f is least.
+    Present,
+}
+
+/// Whether all results are known when the next points are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rounds {
+    /// Yes: a batch is told before the next is asked for.
+    Complete,
+    /// No: points are asked for while others are pending. The sum of deviations then has no bound by Lemma A.2.
+    Overlapping,
+}
+
+/// How a search is run, as far as the theorems ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// The points of one ask.
+    pub batch_size: usize,
+    /// Whether a batch is told before the next is asked for.
+    pub rounds: Rounds,
+    /// Whether trials failed.
+    pub failures: Failures,
+}
+
+impl Default for Plan {
+    /// One at a time, and none has failed.
+    fn default() -> Self {
+        Self { batch_size: 1, rounds: Rounds::Complete, failures: Failures::Absent }
+    }
 }
 
 /// Whether a bound is a guarantee.
@@ -145,8 +201,18 @@ pub enum Reason {
     OutputScale(f64),
     /// The point is not known to be the exact maximiser.
     ApproximateMaximum,
+    /// The point is the maximiser among untried configurations only.
+    UntriedMaximum,
+    /// The points are draws, not the maximiser.
+    NoMaximum,
     /// The particles are not independent draws from p̂.
     ApproximateSampling,
+    /// The batch follows another density than p̂ ∝ π_{t,δ}.
+    OtherDensity,
+    /// Trials failed.
+    Failures,
+    /// Points were chosen while others were pending.
+    Overlapping,
     /// The paper's constant in Lemma A.2 does not follow for this ridge and number of rounds.
     DeviationSum {
         /// λ, the ridge of least squares.
@@ -187,8 +253,25 @@ impl fmt::Display for Reason {
             Self::ApproximateMaximum => f.write_str(
                 "the chosen point is not known to be the exact maximiser of the acquisition",
             ),
+            Self::UntriedMaximum => f.write_str(
+                "no configuration is tried twice: once the best one was tried, later rounds have no bound",
+            ),
+            Self::NoMaximum => {
+                f.write_str("the points are a sample; Theorems 2 and 3 need the maximiser")
+            }
             Self::ApproximateSampling => f.write_str(
                 "the batch is not made of independent draws from the target distribution",
+            ),
+            Self::OtherDensity => f.write_str(
+                "the batch follows another density than the upper bound itself; Theorem 4 needs p ∝ π_{t,δ}",
+            ),
+            Self::Failures => f.write_str(
+                "failed trials are labelled 0, so that the class probability may be largest where \
+                 the objective is not least (Lemma 1)",
+            ),
+            Self::Overlapping => f.write_str(
+                "points are chosen while others are pending, so that Lemma A.2 does not bound the \
+                 sum of deviations",
             ),
             Self::DeviationSum { ridge, rounds } => write!(
                 f,
@@ -246,18 +329,34 @@ impl Setting {
         if self.noise == Noise::Absent {
             reasons.push(Reason::NoiseFree);
         }
-        if self.choice == Choice::Approximate {
-            let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
-            reasons.push(if batch {
-                Reason::ApproximateSampling
-            } else {
-                Reason::ApproximateMaximum
-            });
+        if self.failures == Failures::Present {
+            reasons.push(Reason::Failures);
+        }
+        reasons.extend(self.gaps_of_the_choice(subject));
+        if self.rounds == Rounds::Overlapping && subject.rounds().is_some() {
+            reasons.push(Reason::Overlapping);
         }
         if form == Form::Paper {
             reasons.extend(self.gaps_of_the_paper(subject));
         }
         if reasons.is_empty() { Standing::Proven } else { Standing::Heuristic(reasons) }
+    }
+
+    /// Whether the points are chosen as the theorem on `subject` has it.
+    fn gaps_of_the_choice(&self, subject: Subject) -> Vec<Reason> {
+        let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
+        match (batch, self.choice) {
+            (false, Choice::Maximum) | (true, Choice::EXACT_DRAWS) => Vec::new(),
+            (false, Choice::UntriedMaximum) => vec![Reason::UntriedMaximum],
+            (false, Choice::ApproximateMaximum) => vec![Reason::ApproximateMaximum],
+            (false, Choice::Draws { .. }) => vec![Reason::NoMaximum],
+            (true, Choice::Draws { independent, of_bound }) => {
+                let sampling = (!independent).then_some(Reason::ApproximateSampling);
+                let density = (!of_bound).then_some(Reason::OtherDensity);
+                sampling.into_iter().chain(density).collect()
+            }
+            (true, _) => vec![Reason::ApproximateSampling],
+        }
     }
 
     /// What the paper's form lacks and the tighter form mends.
@@ -292,8 +391,16 @@ pub(super) mod tests {
             hyper_parameters: HyperParameterRule::Fixed,
             width: Width::Level { failure_probability: 0.1, label_noise: LabelNoise::Paper },
             noise: Noise::Present,
-            choice: Choice::Exact,
+            choice: Choice::Maximum,
+            failures: Failures::Absent,
+            rounds: Rounds::Complete,
         }
+    }
+
+    /// The same, chosen as the theorem on `subject` has it.
+    fn covered_for(subject: Subject) -> Setting {
+        let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
+        Setting { choice: if batch { Choice::EXACT_DRAWS } else { Choice::Maximum }, ..covered() }
     }
 
     const SUBJECTS: [Subject; 6] = [
@@ -308,8 +415,8 @@ pub(super) mod tests {
     #[test]
     fn a_covered_run_is_proven_but_for_the_printed_batch_sum() {
         for subject in SUBJECTS {
-            assert!(covered().standing(subject, Form::Tight).is_proven());
-            let printed = covered().standing(subject, Form::Paper);
+            assert!(covered_for(subject).standing(subject, Form::Tight).is_proven());
+            let printed = covered_for(subject).standing(subject, Form::Paper);
             if matches!(subject, Subject::BatchCumulative { .. }) {
                 assert_eq!(printed.reasons(), [Reason::ExpectedSum]);
             } else {
@@ -329,6 +436,7 @@ pub(super) mod tests {
             ),
             (Setting { width: Width::Fixed(3.0), ..covered() }, Reason::FixedWidth(3.0)),
             (Setting { noise: Noise::Absent, ..covered() }, Reason::NoiseFree),
+            (Setting { failures: Failures::Present, ..covered() }, Reason::Failures),
         ];
         for (setting, reason) in departures {
             for subject in SUBJECTS {
@@ -350,8 +458,43 @@ pub(super) mod tests {
         assert_eq!(standing.reasons(), [Reason::DeviationSum { ridge: 10.0, rounds: 50 }]);
         for setting in [large, ridged] {
             for subject in SUBJECTS {
+                let setting = Setting { choice: covered_for(subject).choice, ..setting };
                 assert!(setting.standing(subject, Form::Tight).is_proven());
             }
+        }
+    }
+
+    #[test]
+    fn each_theorem_needs_its_own_way_of_choosing() {
+        let reasons = |subject, choice| {
+            let standing = Setting { choice, ..covered() }.standing(subject, Form::Tight);
+            standing.reasons().to_vec()
+        };
+        let draws = |independent, of_bound| Choice::Draws { independent, of_bound };
+        for subject in [Subject::BoreInstant, Subject::BorePlusCumulative { rounds: 9 }] {
+            assert_eq!(reasons(subject, Choice::Maximum), []);
+            assert_eq!(reasons(subject, Choice::UntriedMaximum), [Reason::UntriedMaximum]);
+            assert_eq!(reasons(subject, Choice::ApproximateMaximum), [Reason::ApproximateMaximum]);
+            assert_eq!(reasons(subject, Choice::EXACT_DRAWS), [Reason::NoMaximum]);
+        }
+        for subject in [Subject::BatchInstant, Subject::BatchCumulative { rounds: 9 }] {
+            assert_eq!(reasons(subject, Choice::EXACT_DRAWS), []);
+            assert_eq!(reasons(subject, Choice::Maximum), [Reason::ApproximateSampling]);
+            assert_eq!(reasons(subject, draws(false, true)), [Reason::ApproximateSampling]);
+            assert_eq!(reasons(subject, draws(true, false)), [Reason::OtherDensity]);
+            let both = [Reason::ApproximateSampling, Reason::OtherDensity];
+            assert_eq!(reasons(subject, draws(false, false)), both);
+        }
+    }
+
+    #[test]
+    fn pending_points_leave_the_bounds_of_a_round_and_take_those_of_sums() {
+        for subject in SUBJECTS {
+            let setting = Setting { rounds: Rounds::Overlapping, ..covered_for(subject) };
+            let standing = setting.standing(subject, Form::Tight);
+            let expected: &[Reason] =
+                if subject.rounds().is_some() { &[Reason::Overlapping] } else { &[] };
+            assert_eq!(standing.reasons(), expected, "{subject:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 use wimble::prelude::*;
 
 /// Every method, every classifier and every batch rule, small enough for tests.
-pub const METHODS: [&str; 23] = [
+pub const METHODS: [&str; 24] = [
     "auto",
     "auto width=2",
     "random",
@@ -27,6 +27,7 @@ pub const METHODS: [&str; 23] = [
     "bore++ classifier=ensemble classifier.members=3 level=0.2 rule=softmax rule.samples=100",
     "bore++ classifier=forest classifier.trees=10 level=0.1 weights=improvement",
     "bore++ classifier=boosting classifier.rounds=10 classifier.members=3",
+    "bore++ level=0.1 target=log-probability rule=independent",
 ];
 
 /// The strategy of these words, for batches of ten.

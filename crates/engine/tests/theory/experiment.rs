@@ -5,8 +5,8 @@ use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
 use wimble::seed::Rng;
 use wimble::theory::{
-    Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, Noise, RegretBounds,
-    Setting, ThresholdRule, Width, noise_lipschitz,
+    Assumptions, Choice, Estimator, Failures, Form, HyperParameterRule, InformationGain, Noise,
+    RegretBounds, Rounds, Setting, ThresholdRule, Width, noise_lipschitz,
 };
 
 use super::naive::{Posterior, draw_index, index_of_largest, largest, normalised, smallest};
@@ -77,14 +77,14 @@ impl Instance {
         Points::from_rows(1, self.domain.iter().map(|&x| [x]))
     }
 
-    pub fn bounds(&self, label_noise: LabelNoise, form: Form) -> RegretBounds {
+    pub fn bounds(&self, rule: Rule, label_noise: LabelNoise, form: Form) -> RegretBounds {
         let (lowest, highest) = (smallest(&self.probability), largest(&self.probability));
         let assumptions = Assumptions {
             norm_bound: Some(1.0),
             noise_lipschitz: Some(noise_lipschitz(NOISE_DEVIATION, lowest, highest).unwrap()),
             inverse_probability_bound: Some(1.0 / lowest),
         };
-        RegretBounds::new(setting(self.ridge, label_noise), assumptions, form).unwrap()
+        RegretBounds::new(setting(rule, self.ridge, label_noise), assumptions, form).unwrap()
     }
 
     /// The information gain of all points of a run.
@@ -137,7 +137,7 @@ impl Instance {
     }
 }
 
-pub fn setting(ridge: f64, label_noise: LabelNoise) -> Setting {
+pub fn setting(rule: Rule, ridge: f64, label_noise: LabelNoise) -> Setting {
     Setting {
         ridge,
         output_scale: 1.0,
@@ -146,7 +146,9 @@ pub fn setting(ridge: f64, label_noise: LabelNoise) -> Setting {
         hyper_parameters: HyperParameterRule::Fixed,
         width: Width::Level { failure_probability: DELTA, label_noise },
         noise: Noise::Present,
-        choice: Choice::Exact,
+        choice: if matches!(rule, Rule::Batch(_)) { Choice::EXACT_DRAWS } else { Choice::Maximum },
+        failures: Failures::Absent,
+        rounds: Rounds::Complete,
     }
 }
 

@@ -28,8 +28,9 @@ use wimble::space::{Configuration, Dimension, SearchSpace};
 use wimble::strategy::Regression;
 use wimble::strategy::{Bore, BorePlusPlus, GpUcb, Optimism, Strategy};
 use wimble::theory::{
-    Assumptions, Choice, Estimator, Form, HyperParameterRule, InformationGain, Noise, RegretBounds,
-    Run, Setting, ThresholdRule, Width, max_information_gain, noise_lipschitz,
+    Assumptions, Choice, Estimator, Failures, Form, HyperParameterRule, InformationGain, Noise,
+    RegretBounds, Rounds, Run, Setting, ThresholdRule, Width, max_information_gain,
+    noise_lipschitz,
 };
 
 use crate::benchmark::gaussian;
@@ -138,7 +139,9 @@ impl Instance {
                 label_noise: LabelNoise::Paper,
             },
             noise: Noise::Present,
-            choice: Choice::Exact,
+            choice: Choice::Maximum,
+            failures: Failures::Absent,
+            rounds: Rounds::Complete,
         };
         let least = self.probability.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = self.probability.iter().copied().fold(0.0, f64::max);

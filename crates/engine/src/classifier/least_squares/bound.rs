@@ -65,6 +65,20 @@ impl Acquisition for Bound<'_> {
             *value = value_and_slope(self.target, self.combine(prediction)).0;
         }
     }
+
+    /// On the scale of log π, the log of (20) itself: u clipped to [0, 1], so that draws follow p̂ ∝ π_{t,δ}.
+    fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
+        match self.target {
+            Target::Logit => self.target.log_densities(self, points, densities),
+            Target::LogProbability => {
+                let predictions = self.classifier.predict_all(points);
+                for (prediction, density) in predictions.iter().zip(densities) {
+                    *density = self.combine(prediction).clamp(0.0, 1.0).ln();
+                }
+                Some(0.0)
+            }
+        }
+    }
 }
 
 impl SmoothAcquisition for Bound<'_> {
@@ -142,6 +156,31 @@ mod tests {
             acquisition.value(&x)
         };
         (0..x.len()).map(|k| (moved(k, 1e-6) - moved(k, -1e-6)) / 2e-6).collect()
+    }
+
+    #[test]
+    fn densities_are_those_of_equation_20() {
+        let history = history(30, 5);
+        let classifier = fit(&fixed(Profile::SquaredExponential), &history);
+        let mut rng = Seed(6).stream("points", 0);
+        let rows = (0..60).map(|_| (0..DIM).map(|_| uniform(&mut rng)).collect::<Vec<f64>>());
+        let points = Points::from_rows(DIM, rows);
+        let mut found = vec![0.0; points.len()];
+        let (mut low, mut high) = (0, 0);
+        for width in [0.0, 0.5, 3.0] {
+            let bound = Bound::new(&classifier, width, Target::LogProbability);
+            assert_eq!(bound.log_densities(&points, &mut found), Some(0.0));
+            for (x, found) in points.rows().zip(&found) {
+                let u = classifier.mean(x) + width * classifier.predict(x).deviation;
+                let expected = u.clamp(0.0, 1.0);
+                assert!((found.exp() - expected).abs() < 1e-12, "{found} {expected}");
+                low += usize::from(expected == 0.0);
+                high += usize::from(expected == 1.0);
+            }
+        }
+        assert!(low > 0 && high > 0, "both clips are met: {low} {high}");
+        let logit = Bound::new(&classifier, 1.0, Target::Logit);
+        assert_eq!(logit.log_densities(&points, &mut found), None);
     }
 
     proptest! {

@@ -155,6 +155,10 @@ impl Acquisition for NetworkAcquisition<'_> {
             }
         }
     }
+
+    fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
+        self.target.log_densities(self, points, densities)
+    }
 }
 
 impl SmoothAcquisition for NetworkAcquisition<'_> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::classifier::smooth_search;
 use super::method::AnyMethod;
 use super::row::{Written, from_table, named_table, read_part, to_table};
 use super::table::{CLASSIFIERS, RULES};
@@ -13,7 +14,9 @@ use crate::classifier::{Confidence, Target};
 use crate::error::{Error, Result};
 use crate::labels::{Threshold, Weights};
 use crate::named::Named;
+use crate::space::SearchSpace;
 use crate::strategy::{Bore, Strategy};
+use crate::theory::{Choice, Plan};
 
 /// What `bore` and `bore++` have in common.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +68,11 @@ impl BoreSpec {
             target: self.target,
             initial: self.initial,
         }
+    }
+
+    /// How the rule chooses under a classifier that has gradients; see [`crate::batch::BatchRule::choice`].
+    pub(in crate::strategy) fn choice(&self, space: &SearchSpace, plan: Plan) -> Choice {
+        smooth_search(self, plan.batch_size).choice(space, self.target, plan)
     }
 
     fn keys(&self, confidence: Option<Confidence>) -> Keys {

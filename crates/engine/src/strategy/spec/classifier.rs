@@ -131,7 +131,7 @@ impl<L: Named> OffersBound<L> for NoBound {
 
 /// The rule that was chosen for a classifier with gradients; `svgd` for batches and `ascent` for single points if none
 /// was.
-fn smooth_search(spec: &BoreSpec, batch_size: usize) -> Search {
+pub(super) fn smooth_search(spec: &BoreSpec, batch_size: usize) -> Search {
     match &spec.rule {
         Some(rule) => rule.0.search(),
         None if batch_size == 1 => Gradients::search(Ascent::default()),

@@ -11,11 +11,14 @@ use super::row::{Part, Row, Written};
 use super::table::RULES;
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::batch::BatchRule;
+use crate::classifier::Target;
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::named::Name;
 use crate::points::Points;
 use crate::seed::Rng;
+use crate::space::SearchSpace;
+use crate::theory::{Choice, Plan};
 
 /// In the tables: an acquisition with gradients.
 #[derive(Debug)]
@@ -46,6 +49,10 @@ impl<A: SmoothAcquisition> BatchRule<A> for ByGradients {
     fn check(&self) -> Result<()> {
         self.0.check()
     }
+
+    fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
+        self.0.choice(space, target, plan)
+    }
 }
 
 impl<A: Acquisition> BatchRule<A> for ByValues {
@@ -56,6 +63,10 @@ impl<A: Acquisition> BatchRule<A> for ByValues {
     fn check(&self) -> Result<()> {
         self.0.check()
     }
+
+    fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
+        self.0.choice(space, target, plan)
+    }
 }
 
 /// A rule, and what it needs.
@@ -64,6 +75,16 @@ pub(super) enum Search {
     Gradients(ByGradients),
     /// Values alone.
     Values(ByValues),
+}
+
+impl Search {
+    /// [`BatchRule::choice`] of the rule.
+    pub fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
+        match self {
+            Self::Gradients(rule) => rule.0.choice(space, target, plan),
+            Self::Values(rule) => rule.0.choice(space, target, plan),
+        }
+    }
 }
 
 /// What a rule of the settings `R` needs of an acquisition.

@@ -8,7 +8,7 @@ use super::classifier::{AnyClassifier, NoBound, classifier};
 use super::method::{AnyMethod, method};
 use super::row::Row;
 use super::rule::{AnyRule, Gradients, Values, rule};
-use crate::batch::{Ascent, Candidates, Softmax, SteinNewton, Svgd};
+use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd};
 use crate::classifier::bayesian_logistic::BayesianLogistic;
 use crate::classifier::boosting::Boosting;
 use crate::classifier::ensemble::Ensemble;
@@ -49,4 +49,5 @@ pub(super) const RULES: &[Row<dyn AnyRule>] = &[
     rule::<Ascent, Gradients>(),
     rule::<Candidates, Values>(),
     rule::<Softmax, Values>(),
+    rule::<Independent, Values>(),
 ];
