@@ -1,0 +1,76 @@
+//! Every study under `examples/` is valid, and those that need nothing but a shell or a C++ compiler are run.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+fn wimble(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wimble"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("XDG_STATE_HOME", folder)
+        .env_remove("WIMBLE_STORAGE")
+        .output()
+        .unwrap()
+}
+
+fn printed(folder: &Path, arguments: &[&str]) -> String {
+    let output = wimble(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A copy of some files of the examples.
+fn copy(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        std::fs::copy(examples().join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn every_study_file_is_valid() {
+    let mut checked = 0;
+    for folder in [examples(), examples().join("cluster")] {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|ending| ending == "toml") {
+                let said =
+                    printed(&folder, &["check", path.file_name().unwrap().to_str().unwrap()]);
+                assert!(said.contains("is valid"), "{said}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 3, "{checked} study files");
+}
+
+#[test]
+fn a_shell_script_is_tuned() {
+    let folder = copy(&["bake.toml", "bake.sh"]);
+    let said = printed(folder.path(), &["run", "bake.toml", "--quiet", "--trials", "16"]);
+    assert!(said.contains("16 of 16 trials with a value"), "{said}");
+}
+
+#[test]
+fn a_compiled_program_is_tuned() {
+    let folder = copy(&["spring.toml", "spring.cpp"]);
+    let compiled = Command::new("c++")
+        .args(["-O2", "-Wall", "-o", "spring", "spring.cpp"])
+        .current_dir(folder.path())
+        .status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        println!("skipped: there is no C++ compiler");
+        return;
+    }
+    let said = printed(folder.path(), &["run", "spring.toml", "--quiet", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let count = |name: &str| report["counts"][name].as_u64().unwrap();
+    assert_eq!(count("valued") + count("infeasible"), 60, "{report}");
+    assert!(report["best"]["value"].as_f64().unwrap() < 0.05, "{report}");
+}
