@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
-use wimble::goal::Goal;
+use wimble::goal::{Goal, Objective};
 use wimble::outcome::Measurement;
 use wimble::pareto::Hypervolume;
 use wimble::standing::{Nearest, Standing};
@@ -80,8 +80,11 @@ impl Outlook {
     pub fn text(&self, study: &Study) -> String {
         if let Some((trial, violation)) = &self.nearest {
             return format!(
-                "No trial meets all constraints yet: all {} are violating.\n{}",
-                self.violating,
+                "No trial meets all constraints yet; {}.\n{}",
+                match self.violating {
+                    1 => "the only one is violating".to_owned(),
+                    count => format!("all {count} are violating"),
+                },
                 describe(
                     &format!("Nearest (total violation {})", short(*violation)),
                     trial,
@@ -89,29 +92,19 @@ impl Outlook {
                 )
             );
         }
-        let violating = match (self.violating, self.goal.constraints().is_empty()) {
-            (_, true) => String::new(),
-            (count, _) => format!("; {count} more are violating"),
-        };
         if let ([_], [best]) = (self.goal.objectives(), &self.trials[..]) {
-            let meeting = format!("{} trials meet all constraints{violating}.", self.meeting);
-            return format!("{}{meeting}\n", describe("Best", best, &self.goal));
+            return format!("{}{}\n", describe("Best", best, &self.goal), self.met());
         }
         let listed = table::values(study.settings(), &self.trials);
         if self.goal.objectives().len() == 1 {
             return listed;
         }
-        let shown = match self.trials.len() < self.size {
-            true => format!(", {} of them here, spread over it", self.trials.len()),
-            false => String::new(),
-        };
-        let plural = if self.size == 1 { "" } else { "s" };
-        let met =
-            if self.goal.constraints().is_empty() { "trials" } else { "that meet all constraints" };
-        let mut text = format!(
-            "Front: {} trial{plural} of {} {met}{violating}{shown}\n\n{listed}",
-            self.size, self.meeting
-        );
+        let mut text = format!("Front: {}. {}\n", trials(self.size as u64), self.met());
+        if self.trials.len() < self.size {
+            let (shown, all) = (self.trials.len(), self.size);
+            text.push_str(&format!("Here are {shown}, spread over it; -n {all} shows all.\n"));
+        }
+        text.push_str(&format!("\n{listed}"));
         if let [first, second] = self.goal.objectives()
             && self.values.len() > 1
         {
@@ -125,27 +118,38 @@ impl Outlook {
         text
     }
 
+    /// How many trials meet all constraints, in words.
+    fn met(&self) -> String {
+        let meet = if self.meeting == 1 { "meets" } else { "meet" };
+        let violating = match self.violating {
+            0 => "none is violating".to_owned(),
+            1 => "1 is violating".to_owned(),
+            count => format!("{count} are violating"),
+        };
+        match self.goal.constraints().is_empty() {
+            true => format!(
+                "{} {} values.",
+                trials(self.meeting),
+                if self.meeting == 1 { "has" } else { "have" }
+            ),
+            false => format!("{} {meet} all constraints, {violating}.", trials(self.meeting)),
+        }
+    }
+
     /// The hypervolume and its reference point, in words.
     fn extent(&self) -> String {
         let objectives = self.goal.objectives().iter().zip(&self.reference);
-        let point: Vec<String> = objectives
-            .map(|(objective, value)| format!("{} {}", objective.name, short(*value)))
-            .collect();
-        let given = self.goal.objectives().iter().all(|objective| objective.reference.is_some());
+        let coordinate = |(objective, value): (&Objective, &f64)| {
+            let inferred = if objective.reference.is_none() { " (inferred)" } else { "" };
+            format!("{} {}{inferred}", objective.name, short(*value))
+        };
+        let point: Vec<String> = objectives.map(coordinate).collect();
         let error = match self.hypervolume.deviation {
             0.0 => String::new(),
             deviation => format!(" ± {}", short(deviation)),
         };
-        format!(
-            "Hypervolume {}{error} up to {}{}",
-            short(self.hypervolume.value),
-            point.join(", "),
-            if given {
-                ""
-            } else {
-                " (inferred: give each objective a reference to compare over time)"
-            }
-        )
+        let volume = short(self.hypervolume.value);
+        format!("Hypervolume {volume}{error} up to {}", point.join(", "))
     }
 
     /// That a given reference point lies inside the front, so that a part of the front or all of it does not count.
@@ -198,6 +202,10 @@ impl Outlook {
         }
         Ok(fields)
     }
+}
+
+fn trials(count: u64) -> String {
+    format!("{count} trial{}", if count == 1 { "" } else { "s" })
 }
 
 /// What is taken from a standing while it is at hand.
@@ -290,15 +298,20 @@ pub fn value_lines(goal: &Goal, measurement: &Measurement) -> Vec<(String, Strin
     lines
 }
 
-/// A trial under a heading, with its values and parameters, one a line.
+/// A trial under a heading, with its values and parameters, one a line. The only value stands in the heading.
 pub fn describe(heading: &str, trial: &Trial, goal: &Goal) -> String {
-    let mut text = format!("{heading}: trial {}\n", trial.id);
-    let values = trial.outcome().and_then(Outcome::measurement);
-    let values = values.map(|measurement| value_lines(goal, measurement)).unwrap_or_default();
+    let measurement = trial.outcome().and_then(Outcome::measurement);
+    let mut values =
+        measurement.map(|measurement| value_lines(goal, measurement)).unwrap_or_default();
+    let title = match goal.objectives() {
+        [_] if !values.is_empty() => format!("{} (trial {})", values.remove(0).1, trial.id),
+        _ => format!("trial {}", trial.id),
+    };
     let parameters =
         trial.configuration.iter().map(|(name, value)| (name.to_owned(), value.to_string()));
     let lines: Vec<(String, String)> = values.into_iter().chain(parameters).collect();
     let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{heading}: {title}\n");
     for (name, value) in lines {
         text.push_str(&format!("  {name:width$}  {value}\n"));
     }

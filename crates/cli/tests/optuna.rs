@@ -73,6 +73,62 @@ study.enqueue_trial({"x": 0.0})
 print(study.best_value)
 "#;
 
+/// Two objectives and two limits, one of them on an objective.
+const SEVERAL: &str = r#"
+name = "s"
+method = "sobol"
+trials = 12
+command = ["sh", "-c", "awk -v x=$1 'BEGIN {{ printf \"{{\\\"objectives\\\": {{\\\"error\\\": %.6f, \\\"speed\\\": %.6f}}, \\\"constraints\\\": {{\\\"memory\\\": %.6f}}}}\", x, x * (2 - x), 10 * x }}'", "sh", "{x}"]
+
+[objectives]
+error = "minimise"
+speed = { direction = "maximise", reference = 0 }
+
+[constraints]
+memory = "<= 8"
+speed = ">= 0.1"
+
+[space]
+x = { type = "real", low = 0.0, high = 1.0 }
+"#;
+
+/// Reads our export of several objectives, and goes on with it under constraints of the same number.
+const GO_ON_WITH_SEVERAL: &str = r#"
+import json, optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+def limits(trial):
+    x = trial.params["x"]
+    return 10 * x - 8, 0.1 - x * (2 - x)
+sampler = optuna.samplers.NSGAIISampler(seed=1, population_size=12, constraints_func=limits)
+study = optuna.load_study(study_name="s", storage="sqlite:///out.db", sampler=sampler)
+before = [dict(values=t.values, params=t.params, feasible=all(c <= 0 for c in t.constraints.values())) for t in study.get_trials()]
+front = sorted(t.values for t in study.best_trials)
+
+def objective(trial):
+    x = trial.suggest_float("x", 0.0, 1.0)
+    return x, x * (2 - x)
+
+study.optimize(objective, n_trials=6)
+print(json.dumps(dict(names=study.metric_names, directions=[d.name for d in study.directions], before=before, front=front)))
+"#;
+
+/// A study of Optuna's own making with several objectives, constraints by name, and a trial without them.
+const OWN_SEVERAL: &str = r#"
+import json, optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+study = optuna.create_study(study_name="own", storage="sqlite:///own.db", directions=["minimize", "maximize"], sampler=optuna.samplers.RandomSampler(seed=1))
+
+def objective(trial):
+    x = trial.suggest_float("x", 0.0, 1.0)
+    if trial.number != 3:
+        trial.set_constraint("disk", x - 0.5)
+        trial.set_constraint("area", 0.1 - x)
+    return x, x * (2 - x)
+
+study.optimize(objective, n_trials=20)
+print(json.dumps([t.values for t in study.best_trials if t.number != 3]))
+"#;
+
 /// A folder in which Optuna and wimble meet; `None` without Optuna, and a line that says what is skipped.
 struct Desk {
     folder: tempfile::TempDir,
@@ -179,4 +235,63 @@ fn a_study_of_optuna_is_imported_with_its_space_and_gone_on_with() {
     // The method goes on from there.
     let asked = desk.wimble(&["ask", "own", "--storage", "new.db", "-n", "3"]);
     assert_eq!(asked.lines().count(), 3);
+}
+
+#[test]
+fn several_objectives_and_constraints_go_to_optuna_and_come_back() {
+    let Some(desk) = Desk::new() else { return };
+    std::fs::write(desk.folder.path().join("study.toml"), SEVERAL).unwrap();
+    desk.wimble(&["run", "--quiet"]);
+    desk.wimble(&["export", "--out", "out.db"]);
+    let ours = desk.trials(&[]);
+    let best: Json = serde_json::from_str(&desk.wimble(&["best", "--json"])).unwrap();
+    let told: Json = serde_json::from_str(&desk.optuna(GO_ON_WITH_SEVERAL)).unwrap();
+    assert_eq!(told["names"], json!(["error", "speed"]));
+    assert_eq!(told["directions"], json!(["MINIMIZE", "MAXIMIZE"]));
+    let values = |row: &Json| json!([row["objectives"]["error"], row["objectives"]["speed"]]);
+    for (ours, theirs) in ours.iter().zip(told["before"].as_array().unwrap()) {
+        assert_eq!((&values(ours), &ours["params"]), (&theirs["values"], &theirs["params"]));
+        assert_eq!(theirs["feasible"], ours["state"] == "complete", "{ours}");
+    }
+    assert!(ours.iter().any(|row| row["state"] == "violating"));
+    // Both programs know the same front, up to trials that neither counts.
+    let front: Vec<Json> = best["front"].as_array().unwrap().iter().map(values).collect();
+    assert_eq!(json!(front), told["front"]);
+
+    let arguments = ["import", "out.db", "--study", "study.toml", "--storage", "back.db", "--json"];
+    let report: Json = serde_json::from_str(&desk.wimble(&arguments)).unwrap();
+    assert_eq!((&report["added"], &report["notes"]), (&json!(18), &json!([])), "{report}");
+    let back = desk.trials(&["--storage", "back.db"]);
+    for (ours, back) in ours.iter().zip(&back) {
+        for field in ["state", "objectives", "constraints", "params"] {
+            assert_eq!(back[field], ours[field], "{back}");
+        }
+    }
+    for new in &back[12..] {
+        let (x, memory) = (&new["params"]["x"], &new["constraints"]["memory"]);
+        let (x, memory) = (x.as_f64().unwrap(), memory.as_f64().unwrap());
+        assert!((memory - 10.0 * x).abs() < 1e-9, "the limit is added again: {new}");
+    }
+}
+
+#[test]
+fn a_study_of_optuna_with_several_objectives_is_imported_with_its_goal() {
+    let Some(desk) = Desk::new() else { return };
+    let front: Json = serde_json::from_str(&desk.optuna(OWN_SEVERAL)).unwrap();
+    let file = "name = \"own\"\nmethod = \"random\"\n[objectives]\nobjective-1 = \"minimise\"\nobjective-2 = \"maximise\"\n\
+                [constraints]\narea = \"<= 0\"\ndisk = \"<= 0\"\n[space]\nx = { type = \"real\", low = 0, high = 1 }\n";
+    std::fs::write(desk.folder.path().join("own.toml"), file).unwrap();
+    let arguments = ["import", "own.db", "--study", "own.toml", "--storage", "new.db", "--json"];
+    let report: Json = serde_json::from_str(&desk.wimble(&arguments)).unwrap();
+    let note = "1 complete trials without values of all constraints were left out";
+    assert_eq!((&report["added"], &report["notes"]), (&json!(19), &json!([note])), "{report}");
+    let best: Json =
+        serde_json::from_str(&desk.wimble(&["best", "--storage", "new.db", "--json"])).unwrap();
+    let ours = best["front"].as_array().unwrap().iter();
+    let ours: Vec<Json> = ours
+        .map(|row| json!([row["objectives"]["objective-1"], row["objectives"]["objective-2"]]))
+        .collect();
+    let mut theirs = front.as_array().unwrap().clone();
+    theirs.sort_by(|a, b| a[0].as_f64().unwrap().total_cmp(&b[0].as_f64().unwrap()));
+    assert_eq!(ours, theirs);
 }

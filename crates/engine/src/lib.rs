@@ -113,4 +113,6 @@ mod guide {
     struct AutoGuide;
     #[doc = include_str!("../../../docs/guide/sessions.md")]
     struct Sessions;
+    #[doc = include_str!("../../../docs/guide/objectives.md")]
+    struct Objectives;
 }

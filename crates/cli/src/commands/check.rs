@@ -145,10 +145,16 @@ fn goal(goal: &Goal) -> String {
         Direction::Maximise => "higher",
     };
     let each = goal.objectives().iter();
-    let each = each.map(|objective| format!("{} {}", good(objective.direction), objective.name));
-    match goal.as_direction() {
-        Some(direction) => format!("{} values are better", good(direction)),
-        None => format!("{} is better", each.collect::<Vec<_>>().join(", ")),
+    let each: Vec<String> =
+        each.map(|objective| format!("{} {}", good(objective.direction), objective.name)).collect();
+    match (goal.objectives(), each.split_last()) {
+        ([Objective { name, direction, .. }], _) if name == "value" => {
+            format!("{} values are better", good(*direction))
+        }
+        (_, Some((last, rest))) if !rest.is_empty() => {
+            format!("{} and {last} are better", rest.join(", "))
+        }
+        _ => format!("{} is better", each.join(", ")),
     }
 }
 

@@ -125,6 +125,12 @@ impl Arguments {
 
     fn add_deviation(&self, fields: &mut Map<String, Json>, text: &str) -> Result<()> {
         if let Ok(deviation) = text.parse::<f64>() {
+            if self.objective.len() > 1 {
+                bail!(
+                    "--deviation {text}: of which value? Write NAME=NUMBER, such as {}={text}",
+                    self.objective[0].0
+                );
+            }
             if fields.insert("deviation".to_owned(), deviation.into()).is_some() {
                 bail!("--deviation is given twice; with several values write NAME=NUMBER");
             }

@@ -201,7 +201,7 @@ fn single(measured: Measured, goal: &Goal) -> Result<Outcome, Missing> {
 }
 
 fn several(goal: &Goal) -> Missing {
-    format!("the goal has {goal}: print them by name, as in {}", example(goal))
+    format!("the goal has {goal}: give them by name, as in {}", example(goal))
 }
 
 /// The fields of an object that are no result, as attributes.
@@ -304,10 +304,10 @@ mod tests {
             ("{\"value\": 1, \"objectives\": {}}", "both `value` and `objectives`"),
             (
                 "0.5",
-                "2 objectives and 1 constraint: print them by name, as in \
+                "2 objectives and 1 constraint: give them by name, as in \
                  {\"objectives\": {\"error\": …, \"speed\": …}, \"constraints\": {\"memory\": …}}",
             ),
-            ("{\"value\": 0.5}", "print them by name"),
+            ("{\"value\": 0.5}", "give them by name"),
             ("done", "with the field `objectives`"),
         ] {
             let error = read(text, &goal()).unwrap_err();
