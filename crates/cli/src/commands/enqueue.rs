@@ -41,11 +41,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for (number, configuration) in configurations.into_iter().enumerate() {
         let trial = study.enqueue(&format!("enqueue-{key}-{number}"), configuration)?;
-        match arguments.json {
-            true => writeln!(out, "{}", serde_json::json!({ "trial": trial }))?,
-            false => {
-                writeln!(out, "Trial {trial} waits in the queue; the next free worker gets it.")?
-            }
+        if arguments.json {
+            writeln!(out, "{}", serde_json::json!({ "trial": trial }))?;
+        } else {
+            writeln!(out, "Trial {trial} waits in the queue; the next free worker gets it.")?;
         }
     }
     Ok(())
