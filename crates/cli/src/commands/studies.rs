@@ -16,7 +16,6 @@ pub fn run(look: &Look) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let mut rows = table::plain([
         "study",
-        "trials",
         "complete",
         "failed",
         "infeasible",
@@ -55,7 +54,6 @@ pub fn run(look: &Look) -> Result<()> {
         continued.extend(engines(&record).map(|engines| format!("`{name}`: {engines}")));
         rows.add_row([
             name,
-            counts.total().to_string(),
             counts.valued.to_string(),
             counts.failed.to_string(),
             counts.infeasible.to_string(),
@@ -71,7 +69,7 @@ pub fn run(look: &Look) -> Result<()> {
     }
     if !look.json {
         for (k, column) in rows.column_iter_mut().enumerate() {
-            if (1..8).contains(&k) {
+            if (1..7).contains(&k) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
