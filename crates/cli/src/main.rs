@@ -16,8 +16,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    ask, best, check, delete, doctor, enqueue, export, import, importance, init, manual, methods,
-    minimize, problems, run, show, status, stop, studies, tell, trials,
+    ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init, manual,
+    methods, minimize, problems, run, show, status, stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -65,6 +65,8 @@ enum Command {
     Import(import::Arguments),
     /// Write trials as CSV, JSON lines or Optuna's SQLite storage
     Export(export::Arguments),
+    /// Start a study with a wider space from the evidence of another
+    Extend(extend::Arguments),
     /// Delete a study, after asking for confirmation
     Delete(delete::Arguments),
     /// Check the storage: whether it is reachable, its schema, leases and dead workers
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Command::Studies(arguments) => studies::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Extend(arguments) => extend::run(&arguments),
         Command::Delete(arguments) => delete::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Minimize(arguments) => minimize::run(&arguments),

@@ -206,6 +206,33 @@ fn the_status_of_a_study_is_shown_until_it_is_over_and_stop_ends_it_early() {
 }
 
 #[test]
+fn a_wider_study_begins_with_the_evidence_of_another() {
+    let desk = Desk::new(&study("echo $1", "trials = 10"));
+    desk.printed(&["run", "study.toml", "--quiet"]);
+    let wider = study("echo $1", "trials = 4").replace("name = \"s\"", "name = \"wider\"");
+    desk.write(
+        "wider.toml",
+        &format!(
+            "{}n = {{ type = \"integer\", low = 1, high = 8 }}\n",
+            wider.replace("high = 1 ", "high = 2 ")
+        ),
+    );
+    let refused = desk.refused(&["extend", "s", "wider.toml"]);
+    assert!(
+        refused.contains("a new parameter is `n`, but must be set to the value that it had in `s`"),
+        "{refused}"
+    );
+    let said = desk.printed(&["extend", "s", "wider.toml", "--set", "n=3"]);
+    assert_eq!(said, "`wider` has 10 trials of `s`.\nNext: wimble run wider.toml\n");
+    desk.printed(&["run", "wider.toml", "--quiet"]);
+    let trials = desk.lines(&["trials", "wider", "--json"]);
+    assert_eq!(trials.len(), 14);
+    assert!(trials[..10].iter().all(|trial| trial["params"]["n"] == 3), "{trials:?}");
+    let same = desk.refused(&["extend", "s", "study.toml"]);
+    assert!(same.contains("the new study needs a name of its own"), "{same}");
+}
+
+#[test]
 fn a_run_without_a_single_value_is_no_success() {
     let desk = Desk::new(&study("exit 77", "trials = 5"));
     let output = desk.wimble(&["run", "study.toml"]);

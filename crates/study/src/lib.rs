@@ -17,7 +17,7 @@
 //!     key += 1;
 //!     let claims = study.ask("worker-1", &format!("ask-{key}"), 1)?;
 //!     let Some(claim) = claims.first() else { break };
-//!     let Some(Value::Real(x)) = claim.configuration.get("x") else { unreachable!() };
+//!     let x = claim.configuration.real("x")?;
 //!     study.tell(claim.token, &(x * x).into(), "told")?;
 //! }
 //! assert!(study.best()?.is_some_and(|best| best.value < 1.0));
@@ -31,6 +31,7 @@ pub mod counts;
 pub mod diagnosis;
 pub mod error;
 pub mod exchange;
+pub mod extension;
 mod fingerprint;
 pub mod follower;
 pub mod front;
@@ -49,6 +50,7 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use counts::Counts;
 pub use diagnosis::{Condition, Diagnosis, Holding, StudyHealth};
 pub use error::{Error, Result};
+pub use extension::{Extended, Extension};
 pub use follower::{Follower, Progress};
 pub use front::Front;
 pub use named_values::NamedValues;

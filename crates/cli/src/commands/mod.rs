@@ -7,6 +7,7 @@ pub mod delete;
 pub mod doctor;
 pub mod enqueue;
 pub mod export;
+pub mod extend;
 pub mod import;
 pub mod importance;
 pub mod init;
