@@ -1,0 +1,141 @@
+//! The command `wimble`: the table of its subcommands, which are in `commands/`, and how it exits.
+//!
+//! A library, so that the binary and the Python package are the same command.
+
+mod best_trial;
+mod commands;
+mod exit;
+mod format;
+mod front;
+mod method;
+mod plot;
+mod progress;
+mod storage;
+mod table;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::commands::{
+    ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init, manual,
+    methods, minimize, problems, run, show, status, stop, studies, tell, trials,
+};
+
+/// Find the minimum of expensive functions, many points at a time.
+#[derive(Parser)]
+#[command(name = "wimble", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    after_help = "`wimble init` writes a study file to begin with. `wimble --help` lists the exit codes."
+)]
+#[command(after_long_help = exit::HELP)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one a process")]
+enum Command {
+    /// Write a commented study file to begin with
+    Init(init::Arguments),
+    /// Explain a study file, or what is wrong with it, without running anything
+    Check(check::Arguments),
+    /// Run a study: evaluate its command in parallel, and resume where it stopped
+    Run(run::Arguments),
+    /// Give a script trials to evaluate, as JSON
+    Ask(ask::Arguments),
+    /// Take results of trials from a script, as JSON or as arguments
+    Tell(tell::Arguments),
+    /// Put configurations of your own into the queue, ahead of those that the method proposes
+    Enqueue(enqueue::Arguments),
+    /// Show how far a study is and what runs where; --watch repeats it
+    Status(status::Arguments),
+    /// End a study that runs anywhere: what runs is finished, nothing new is started
+    Stop(stop::Arguments),
+    /// Show the best configurations
+    Best(best::Arguments),
+    /// List the trials of a study
+    Trials(trials::Arguments),
+    /// Show everything about one trial
+    Show(show::Arguments),
+    /// Show which parameters matter
+    Importance(importance::Arguments),
+    /// List the studies of a storage
+    Studies(storage::Look),
+    /// Add trials evaluated elsewhere, from CSV, JSON lines or Optuna's SQLite storage
+    Import(import::Arguments),
+    /// Write trials as CSV, JSON lines or Optuna's SQLite storage
+    Export(export::Arguments),
+    /// Start a study with a wider space from the evidence of another
+    Extend(extend::Arguments),
+    /// Delete a study, after asking for confirmation
+    Delete(delete::Arguments),
+    /// Check the storage: whether it is reachable, its schema, leases and dead workers
+    Doctor(storage::Look),
+    /// Minimise a built-in test problem and show what the method does
+    #[command(alias = "minimise")]
+    Minimize(minimize::Arguments),
+    /// List the methods, classifiers and batch rules
+    Methods(table::Listing),
+    /// List the built-in test problems
+    Problems(table::Listing),
+    /// Print completions for a shell
+    Completions(manual::Completions),
+    /// Print the manual page
+    Man(manual::Man),
+}
+
+/// Runs the command line `arguments`, of which the first is the name of the program. Returns the exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help goes to standard output, mistakes to standard error. A reader that is gone is no error.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let done = match arguments.command {
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Ask(arguments) => ask::run(&arguments),
+        Command::Tell(arguments) => tell::run(&arguments),
+        Command::Enqueue(arguments) => enqueue::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Stop(arguments) => stop::run(&arguments),
+        Command::Best(arguments) => best::run(&arguments),
+        Command::Trials(arguments) => trials::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Importance(arguments) => importance::run(&arguments),
+        Command::Studies(arguments) => studies::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Extend(arguments) => extend::run(&arguments),
+        Command::Delete(arguments) => delete::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Minimize(arguments) => minimize::run(&arguments),
+        Command::Methods(arguments) => methods::run(&arguments),
+        Command::Problems(arguments) => problems::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
+    };
+    match done {
+        Ok(()) => 0,
+        Err(error) if is_closed_pipe(&error) => 0,
+        Err(error) => {
+            if !error.is::<exit::Interrupted>() {
+                eprintln!("error: {}", exit::message(&error));
+            }
+            exit::code(&error)
+        }
+    }
+}
+
+/// Whether the reader of our output closed it, as `head` does: that is no error.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,535 @@
+//! An open study: the same as the one that the command `wimble` opens, at the same time.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use wimble::goal::Goal;
+use wimble::importance::{Estimate, Share};
+use wimble::outcome::Outcome;
+use wimble::pareto;
+use wimble::points::Points;
+use wimble::seed::Seed;
+use wimble::space::Configuration;
+use wimble_study::runner::WorkerKey;
+use wimble_study::store::OutcomeKind;
+use wimble_study::{
+    Addition, Address, Attributes, Claim, Error, Filter, Result, Settings, Stage, Store, StudyFile,
+    Token, Trial,
+};
+
+use crate::error::{of_engine, of_study, raise};
+use crate::goal::{self, ConstraintGiven, ObjectiveGiven};
+use crate::heartbeats::Heartbeats;
+use crate::outcome::{self, Given};
+use crate::space::Space;
+use crate::value::{from_configuration, to_configuration, to_json};
+use crate::{trial, waiting};
+
+/// A claim for Python: number, params, token, attempt.
+type ClaimGiven<'py> = (u64, Bound<'py, PyDict>, String, u32);
+/// An addition: key, params, outcome, attributes.
+type AdditionGiven<'py> = (String, Bound<'py, PyDict>, Option<Given>, Option<Bound<'py, PyDict>>);
+
+/// An estimate: mean, low and high.
+type EstimateGiven = (f64, f64, f64);
+/// See `Study::importance`.
+type ImportanceGiven = (Vec<(String, EstimateGiven, EstimateGiven)>, f64, usize);
+
+/// An open study, with a thread that renews the leases of the trials in hand.
+#[pyclass(frozen, module = "wimble._wimble", weakref)]
+pub struct Study {
+    study: Arc<wimble_study::Study>,
+    heartbeats: Heartbeats,
+    /// Whether the storage answers at once, being memory.
+    prompt: bool,
+    /// The process that opened it.
+    process: u32,
+    /// The first part of the keys of this process.
+    keys: String,
+    next_key: AtomicU64,
+}
+
+#[pymethods]
+impl Study {
+    /// Opens a study, or creates it if there is none of its name and a space is given. What is `None` is as in the study that
+    /// exists, or else the default.
+    #[new]
+    #[pyo3(signature = (name, storage, space, goal, method, batch_size, seed, trials, retries, lease))]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of `wimble.Study`, by name")]
+    fn new(
+        py: Python<'_>,
+        name: String,
+        storage: Option<&str>,
+        space: Option<&Space>,
+        goal: Option<(Vec<ObjectiveGiven>, Vec<ConstraintGiven>)>,
+        method: Option<&str>,
+        batch_size: Option<usize>,
+        seed: Option<u64>,
+        trials: Option<u64>,
+        retries: Option<u32>,
+        lease: Option<f64>,
+    ) -> PyResult<Self> {
+        let address: Address = storage
+            .map_or(Ok(Address::Memory), str::parse)
+            .map_err(|error: Error| of_study(py, &error))?;
+        let goal = goal.map(|(o, c)| goal::goal(py, o, c)).transpose()?;
+        let method = method.map(str::parse).transpose().map_err(|error| of_engine(py, &error))?;
+        let lease = lease.map(Duration::try_from_secs_f64).transpose().map_err(|error| {
+            raise(py, "InvalidError", &format!("lease is {lease:?} seconds, but {error}"))
+        })?;
+        let space = space.map(|space| space.0.clone());
+        let prompt = address == Address::Memory;
+        let open = move || -> Result<wimble_study::Study> {
+            let store = address.open()?;
+            let wanted =
+                Wanted { name, space, goal, method, batch_size, seed, trials, retries, lease };
+            wanted.open(&store)
+        };
+        let study = waiting::long(py, open, drop)?.map_err(|error| of_study(py, &error))?;
+        Ok(Self {
+            study: Arc::new(study),
+            heartbeats: Heartbeats::default(),
+            prompt,
+            process: std::process::id(),
+            keys: WorkerKey::given(None).as_str().to_owned(),
+            next_key: AtomicU64::new(0),
+        })
+    }
+
+    /// The settings, by name.
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let settings = self.study.settings();
+        let fields = PyDict::new(py);
+        fields.set_item("name", &settings.name)?;
+        fields.set_item("space", Space(settings.space.clone()))?;
+        fields.set_item("goal", goal::describe(&settings.goal))?;
+        fields.set_item("method", settings.method.to_string())?;
+        fields.set_item("batch_size", settings.batch_size)?;
+        fields.set_item("seed", settings.seed.0)?;
+        fields.set_item("retries", settings.retries)?;
+        fields.set_item("lease", settings.lease.as_secs_f64())?;
+        Ok(fields)
+    }
+
+    /// How many trials the study may have, now.
+    fn budget(&self, py: Python<'_>) -> PyResult<u64> {
+        let name = self.study.settings().name.clone();
+        self.call(py, move |study| Ok(study.store().study(&name)?.settings.budget))
+    }
+
+    /// Changes how many trials the study may have.
+    fn set_budget(&self, py: Python<'_>, trials: u64) -> PyResult<()> {
+        self.call(py, move |study| study.set_budget(trials))
+    }
+
+    /// Trials for a worker, which this process holds until they are told or released.
+    #[pyo3(signature = (count, worker = None, key = None))]
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        worker: Option<String>,
+        key: Option<String>,
+    ) -> PyResult<Vec<ClaimGiven<'py>>> {
+        self.check_process(py)?;
+        let key = key.unwrap_or_else(|| self.new_key());
+        // A repeated request is one of the same worker.
+        let worker = worker.unwrap_or_else(|| key.clone());
+        let (study, unwanted) = (Arc::clone(&self.study), Arc::clone(&self.study));
+        let give_back = move |claims: Result<Vec<Claim>>| {
+            for claim in claims.unwrap_or_default() {
+                // If this fails, the trial goes back when its lease is over.
+                let _ = unwanted.release(claim.token);
+            }
+        };
+        let claims = waiting::long(py, move || study.ask(&worker, &key, count), give_back)?;
+        let claims = claims.map_err(|error| of_study(py, &error))?;
+        self.heartbeats.hold(&self.study, claims.iter().map(|claim| claim.token));
+        let dimensions = self.study.settings().space.dimensions();
+        let given = claims.into_iter().map(|claim| {
+            let params = from_configuration(py, dimensions, &claim.configuration)?;
+            Ok((claim.trial, params, claim.token.to_string(), claim.attempt))
+        });
+        given.collect()
+    }
+
+    /// Finishes a trial.
+    #[pyo3(signature = (token, outcome, attributes = None, key = None))]
+    fn tell(
+        &self,
+        py: Python<'_>,
+        token: &str,
+        outcome: Given,
+        attributes: Option<&Bound<'_, PyDict>>,
+        key: Option<String>,
+    ) -> PyResult<()> {
+        let token = read_token(py, token)?;
+        let outcome = outcome::outcome(self.goal(), outcome)?;
+        let attributes = to_attributes(attributes)?;
+        let key = key.unwrap_or_else(|| format!("tell-{token}"));
+        let told = self.call(py, move |study| study.tell_with(token, &outcome, &attributes, &key));
+        let over = |error: &PyErr| {
+            let classes = ["LeaseLostError", "AlreadyToldError"];
+            error.get_type(py).name().is_ok_and(|name| classes.iter().any(|class| name == *class))
+        };
+        // A trial whose outcome was refused may be told again with a better one.
+        if told.as_ref().map_or_else(over, |()| true) {
+            self.heartbeats.let_go(token);
+        }
+        told
+    }
+
+    /// Gives a trial back to the queue.
+    fn release(&self, py: Python<'_>, token: &str) -> PyResult<()> {
+        let token = read_token(py, token)?;
+        self.heartbeats.let_go(token);
+        self.call(py, move |study| study.release(token))
+    }
+
+    /// Gives all trials in hand back to the queue.
+    fn release_all(&self, py: Python<'_>) -> PyResult<()> {
+        let tokens = self.heartbeats.tokens();
+        for token in &tokens {
+            self.heartbeats.let_go(*token);
+        }
+        self.call(py, move |study| {
+            for token in tokens {
+                match study.release(token) {
+                    // It belongs to somebody else by now, or is finished.
+                    Err(Error::LeaseLost { .. } | Error::AlreadyTold { .. }) => {}
+                    done => done?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Renews the lease of a trial from now on: of one that another process asked for.
+    fn adopt(&self, py: Python<'_>, token: &str) -> PyResult<()> {
+        let token = read_token(py, token)?;
+        self.call(py, move |study| study.heartbeat(token))?;
+        self.heartbeats.hold(&self.study, [token]);
+        Ok(())
+    }
+
+    /// Why a trial no longer belongs to this process; None if it does, as far as is known.
+    fn lost(&self, py: Python<'_>, token: &str) -> PyResult<Option<String>> {
+        Ok(self.heartbeats.lost(read_token(py, token)?))
+    }
+
+    /// Adds trials that the method did not propose. Returns their numbers.
+    fn add(&self, py: Python<'_>, additions: Vec<AdditionGiven<'_>>) -> PyResult<Vec<u64>> {
+        let goal = self.goal();
+        let addition = |(key, params, outcome, attributes): AdditionGiven<'_>| {
+            let outcome = outcome.map(|given| outcome::outcome(goal, given)).transpose()?;
+            let attributes = to_attributes(attributes.as_ref())?;
+            let queued = Addition::queued(key, to_configuration(&params)?);
+            Ok(Addition { outcome, attributes, ..queued })
+        };
+        let additions: PyResult<Vec<Addition>> = additions.into_iter().map(addition).collect();
+        let additions = additions?;
+        self.call(py, move |study| study.add(&additions))
+    }
+
+    /// The best trials, best first.
+    fn best<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Bound<'py, PyList>> {
+        let trials = self.call(py, move |study| study.best_trials(count))?;
+        self.listed(py, &trials)
+    }
+
+    /// The trial to keep; None if no trial has a value.
+    fn recommended<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let kept = self.long_call(py, |study| {
+            study.recommend()?.map(|best| study.trial(best.trial)).transpose()
+        })?;
+        kept.map(|trial| self.described(py, &trial)).transpose()
+    }
+
+    /// The trials that keep all constraints and that no other such trial dominates, in the order of their numbers.
+    fn front<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let trials = self.call(py, |study| {
+            let complete = Filter { outcome: Some(OutcomeKind::Value), ..Filter::default() };
+            front(&study.settings().goal, study.trials(&complete)?)
+        })?;
+        self.listed(py, &trials)
+    }
+
+    /// Trials in the order of their numbers; of one state if it is given.
+    #[pyo3(signature = (state = None, first = 0, limit = None))]
+    fn trials<'py>(
+        &self,
+        py: Python<'py>,
+        state: Option<&str>,
+        first: u64,
+        limit: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let mut filter = Filter { from: first, limit, ..Filter::default() };
+        match state {
+            None => {}
+            Some("queued") => filter.stage = Some(Stage::Queued),
+            Some("running") => filter.stage = Some(Stage::Running),
+            Some("finished") => filter.stage = Some(Stage::Finished),
+            Some("complete") => filter.outcome = Some(OutcomeKind::Value),
+            Some("failed") => filter.outcome = Some(OutcomeKind::Failed),
+            Some("infeasible") => filter.outcome = Some(OutcomeKind::Infeasible),
+            Some(other) => {
+                let states = "queued, running, finished, complete, failed, infeasible";
+                let message = format!("there is no state {other:?}; the states are {states}");
+                return Err(raise(py, "InvalidError", &message));
+            }
+        }
+        let trials = self.call(py, move |study| study.trials(&filter))?;
+        self.listed(py, &trials)
+    }
+
+    /// The trial of a number.
+    fn trial<'py>(&self, py: Python<'py>, number: u64) -> PyResult<Bound<'py, PyDict>> {
+        let trial = self.call(py, move |study| study.trial(number))?;
+        self.described(py, &trial)
+    }
+
+    /// How many trials are queued, running and finished, by name.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = self.call(py, wimble_study::Study::counts)?;
+        let fields = PyDict::new(py);
+        for (name, count) in [
+            ("queued", counts.queued),
+            ("running", counts.running),
+            ("complete", counts.valued),
+            ("failed", counts.failed),
+            ("infeasible", counts.infeasible),
+        ] {
+            fields.set_item(name, count)?;
+        }
+        Ok(fields)
+    }
+
+    /// What the method predicts for each configuration; None if it has no model, or nothing to learn from yet.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        points: Vec<Bound<'py, PyDict>>,
+    ) -> PyResult<Option<Vec<Bound<'py, PyDict>>>> {
+        let points: PyResult<Vec<Configuration>> = points.iter().map(to_configuration).collect();
+        let points = points?;
+        let forecasts = self.long_call(py, move |study| study.predict(&points))?;
+        let describe = |forecast: wimble::forecast::Forecast| {
+            let fields = PyDict::new(py);
+            fields.set_item("mean", forecast.mean)?;
+            fields.set_item("deviation", forecast.deviation)?;
+            fields.set_item("success", forecast.success)?;
+            if let Some(good) = forecast.good {
+                fields.set_item("threshold", good.threshold)?;
+                fields.set_item("good", good.probability)?;
+                fields.set_item("good_upper_bound", good.upper_bound)?;
+            }
+            Ok(fields)
+        };
+        forecasts.map(|all| all.into_iter().map(describe).collect()).transpose()
+    }
+
+    /// What each parameter does to a value: for each its name and two estimates, alone and in total, each as mean, low and
+    /// high; then how well the model predicts, and how many trials it was fitted to.
+    fn importance(&self, py: Python<'_>, quantity: String) -> PyResult<ImportanceGiven> {
+        let found = self.long_call(py, move |study| study.importance(&quantity))?;
+        let estimate = |estimate: Estimate| (estimate.mean, estimate.low, estimate.high);
+        let share = |share: Share| (share.name, estimate(share.alone), estimate(share.total));
+        Ok((found.shares.into_iter().map(share).collect(), found.explained, found.trials))
+    }
+
+    /// Ends the leases that have expired, and returns how many.
+    fn expire_leases(&self, py: Python<'_>) -> PyResult<usize> {
+        self.call(py, wimble_study::Study::expire_leases)
+    }
+}
+
+impl Study {
+    fn goal(&self) -> &Goal {
+        &self.study.settings().goal
+    }
+
+    fn new_key(&self) -> String {
+        format!("{}-{}", self.keys, self.next_key.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A connection and a thread do not survive a fork.
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        let message = format!(
+            "study `{}` was opened by process {}, and this one was forked from it: open the study again here",
+            self.study.settings().name,
+            self.process
+        );
+        Err(raise(py, "ForkError", &message))
+    }
+
+    /// A call that only waits for the storage.
+    fn call<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&wimble_study::Study) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        if !self.prompt {
+            return self.long_call(py, work);
+        }
+        self.check_process(py)?;
+        waiting::brief(py, || work(&self.study)).map_err(|error| of_study(py, &error))
+    }
+
+    /// A call that computes, or waits for a storage that may be away.
+    fn long_call<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&wimble_study::Study) -> Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        self.check_process(py)?;
+        let study = Arc::clone(&self.study);
+        waiting::long(py, move || work(&study), drop)?.map_err(|error| of_study(py, &error))
+    }
+
+    fn described<'py>(&self, py: Python<'py>, one: &Trial) -> PyResult<Bound<'py, PyDict>> {
+        trial::describe(py, self.study.settings().space.dimensions(), self.goal(), one)
+    }
+
+    fn listed<'py>(&self, py: Python<'py>, trials: &[Trial]) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        for one in trials {
+            list.append(self.described(py, one)?)?;
+        }
+        Ok(list)
+    }
+}
+
+impl Drop for Study {
+    /// In a forked process the connection belongs to the parent: it is left alone.
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            std::mem::forget(Arc::clone(&self.study));
+        }
+    }
+}
+
+/// What a caller wants of a study; the rest is as in the study that exists, or else the default.
+struct Wanted {
+    name: String,
+    space: Option<wimble::space::SearchSpace>,
+    goal: Option<Goal>,
+    method: Option<wimble::strategy::Spec>,
+    batch_size: Option<usize>,
+    seed: Option<u64>,
+    trials: Option<u64>,
+    retries: Option<u32>,
+    lease: Option<Duration>,
+}
+
+impl Wanted {
+    fn open(&self, store: &Arc<dyn Store>) -> Result<wimble_study::Study> {
+        let stored = match store.study(&self.name) {
+            Ok(record) => Some(record.settings),
+            Err(unknown @ Error::UnknownStudy { .. }) if self.space.is_none() => {
+                return Err(unknown);
+            }
+            Err(Error::UnknownStudy { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let budget = self.trials;
+        let settings = self.settings(stored.as_ref())?;
+        match wimble_study::Study::open_or_create(Arc::clone(store), settings) {
+            // Another process created it since, and what was left open is as there.
+            Err(Error::Differs { .. }) if stored.is_none() => self.open(store),
+            Err(error) => Err(error),
+            Ok(study) => {
+                if budget.is_some_and(|budget| budget > study.settings().budget) {
+                    study.set_budget(budget.unwrap_or_default())?;
+                }
+                Ok(study)
+            }
+        }
+    }
+
+    fn settings(&self, stored: Option<&Settings>) -> Result<Settings> {
+        let space = self.space.clone().or_else(|| stored.map(|stored| stored.space.clone()));
+        let Some(space) = space else {
+            return Err(Error::UnknownStudy { study: self.name.clone() });
+        };
+        let goal = self.goal.clone().or_else(|| stored.map(|stored| stored.goal.clone()));
+        let all = space.cardinality().filter(|_| !space.repeats());
+        let file = StudyFile {
+            name: self.name.clone(),
+            goal: goal.unwrap_or_default(),
+            method: self.method.clone(),
+            batch_size: self.batch_size,
+            seed: self.seed.or_else(|| stored.is_none().then(random_seed)).map(Seed),
+            trials: self.trials,
+            time: None,
+            workers: 1,
+            lease: self.lease,
+            lost_retries: self.retries,
+            evaluation: None,
+            space,
+        };
+        let settings = file.settings(stored);
+        Ok(match (stored, self.trials) {
+            // The budget of the study that exists is raised afterwards.
+            (Some(stored), _) => Settings { budget: stored.budget, ..settings },
+            (None, Some(_)) => settings,
+            // As many as are asked for.
+            (None, None) => {
+                let limit = i64::MAX as u64;
+                let budget =
+                    all.and_then(|all| u64::try_from(all).ok()).unwrap_or(limit).min(limit);
+                Settings { budget, ..settings }
+            }
+        })
+    }
+}
+
+/// A seed that nobody chose, short enough to be written down.
+fn random_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id()) & 0xffff_ffff
+}
+
+fn read_token(py: Python<'_>, text: &str) -> PyResult<Token> {
+    let numbers = text.split_once('.').and_then(|(trial, fence)| {
+        Some(Token { trial: trial.parse().ok()?, fence: fence.parse().ok()? })
+    });
+    numbers.ok_or_else(|| {
+        let message =
+            format!("the token is {text:?}, but must be one that `ask` gave, such as \"12.40\"");
+        raise(py, "InvalidError", &message)
+    })
+}
+
+fn to_attributes(given: Option<&Bound<'_, PyDict>>) -> PyResult<Attributes> {
+    let Some(given) = given else { return Ok(Attributes::default()) };
+    given.iter().map(|(name, value)| Ok((name.extract()?, to_json(&value)?))).collect()
+}
+
+/// The trials that keep all constraints and that no other such trial dominates.
+fn front(goal: &Goal, trials: Vec<Trial>) -> Result<Vec<Trial>> {
+    let mut kept = Vec::new();
+    let mut values = Points::new(goal.objectives().len());
+    for trial in trials {
+        let Some(measurement) = trial.outcome().and_then(Outcome::measurement) else { continue };
+        let turned = goal.turn(measurement);
+        let limits = goal.constraints().iter().zip(&turned.constraints);
+        if limits.into_iter().all(|(constraint, measured)| measured.value <= constraint.limit()) {
+            let row: Vec<f64> = turned.objectives.iter().map(|measured| measured.value).collect();
+            values.push(&row);
+            kept.push(trial);
+        }
+    }
+    let mut on_front = vec![false; kept.len()];
+    for place in pareto::front(&values)? {
+        on_front[place] = true;
+    }
+    let mut flags = on_front.into_iter();
+    kept.retain(|_| flags.next().unwrap_or(false));
+    Ok(kept)
+}

@@ -1,0 +1,77 @@
+//! Stored trials as dictionaries.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use wimble::goal::Goal;
+use wimble::outcome::Outcome;
+use wimble::space::Dimension;
+use wimble_study::{Origin, State, Trial};
+
+use crate::value::{from_configuration, from_json};
+
+/// A trial as a dictionary with the fields of `wimble.Trial`.
+pub fn describe<'py>(
+    py: Python<'py>,
+    dimensions: &[Dimension],
+    goal: &Goal,
+    trial: &Trial,
+) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("number", trial.id)?;
+    fields.set_item("params", from_configuration(py, dimensions, &trial.configuration)?)?;
+    let state = match (&trial.state, trial.outcome()) {
+        (State::Queued(_), _) => "queued",
+        (State::Running(_), _) => "running",
+        (_, Some(Outcome::Measured(_))) => "complete",
+        (_, Some(Outcome::Infeasible)) => "infeasible",
+        (_, Some(Outcome::Failed(_)) | None) => "failed",
+    };
+    fields.set_item("state", state)?;
+    fields.set_item(
+        "origin",
+        match trial.origin {
+            Origin::Proposed => "proposed",
+            Origin::Enqueued => "enqueued",
+            Origin::Imported => "imported",
+        },
+    )?;
+    fields.set_item("attempt", trial.lost + 1)?;
+    if let Some(worker) = trial.worker() {
+        fields.set_item("worker", worker)?;
+    }
+    if let Some(started) = trial.started() {
+        fields.set_item("started", started.0 as f64 / 1e3)?;
+    }
+    if let Some(finished) = trial.finished() {
+        fields.set_item("finished", finished.0 as f64 / 1e3)?;
+    }
+    match trial.outcome() {
+        Some(Outcome::Measured(measurement)) => {
+            let (values, deviations) = (PyDict::new(py), PyDict::new(py));
+            let objectives = goal.objectives().iter().map(|o| &o.name);
+            let constraints = goal.constraints().iter().map(|c| &c.name);
+            let measured = measurement.objectives.iter().chain(&measurement.constraints);
+            for (name, measured) in objectives.chain(constraints).zip(measured) {
+                values.set_item(name, measured.value)?;
+                if let Some(deviation) = measured.deviation {
+                    deviations.set_item(name, deviation)?;
+                }
+            }
+            fields.set_item("values", values)?;
+            fields.set_item("deviations", deviations)?;
+        }
+        Some(Outcome::Failed(failure)) => {
+            fields.set_item("reason", &failure.reason)?;
+            fields.set_item("output", &failure.output)?;
+        }
+        Some(Outcome::Infeasible) | None => {}
+    }
+    if let Some(attributes) = trial.attributes() {
+        let kept = PyDict::new(py);
+        for (name, value) in attributes.iter() {
+            kept.set_item(name, from_json(py, value)?)?;
+        }
+        fields.set_item("attributes", kept)?;
+    }
+    Ok(fields)
+}

@@ -1,0 +1,260 @@
+"""Evaluating a function for many trials, one at a time or by an executor, and telling each result."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import queue
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from wimble import _outcome
+from wimble._errors import InvalidError, LeaseLostError, StorageError
+
+if TYPE_CHECKING:
+    from wimble._study import Study
+    from wimble._trial import Trial
+
+#: Calls a function for a trial.
+Call = Callable[[Callable[..., Any], "Trial"], Any]
+
+
+def with_trial(function: Callable[..., Any], trial: Trial) -> Any:
+    """Calls `function(trial)`."""
+    return function(trial)
+
+
+def with_params(function: Callable[..., Any], trial: Trial) -> Any:
+    """Calls `function(name=value, …)`."""
+    return function(**trial.params)
+
+
+class Raised:
+    """What a function raised. It can be sent between processes, whatever the exception is made of."""
+
+    def __init__(self, error: BaseException, trace: str) -> None:
+        self.error = error
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            pickle.loads(pickle.dumps(self.error))
+        except Exception:
+            return Raised, (RuntimeError(f"{type(self.error).__name__}: {self.error}"), self.trace)
+        return Raised, (self.error, self.trace)
+
+
+def evaluate(call: Call, function: Callable[..., Any], trial: Trial) -> Any:
+    """The result of a function, or what it raised."""
+    try:
+        return call(function, trial)
+    except Exception as error:
+        # The first frame is this one.
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__.tb_next))  # type: ignore[union-attr]
+        return Raised(error, trace)
+
+
+def run(
+    study: Study,
+    call: Call,
+    function: Callable[..., Any],
+    *,
+    trials: int | None,
+    workers: int | None,
+    executor: str | Executor | None,
+    timeout: float | None,
+    catch: type[Exception] | tuple[type[Exception], ...],
+    callbacks: tuple[Callable[[Study, Trial], Any], ...],
+    progress: bool,
+) -> None:
+    """Evaluates a function for `trials` trials."""
+    for name, value in (("trials", trials), ("workers", workers)):
+        if value is not None and value < 1:
+            raise InvalidError(f"{name} is {value}, but must be positive", {"field": name, "value": value})
+    study._stopping = False
+    with _bar(progress, trials) as advance:
+        one = _Run(study, call, function, trials, timeout, catch, callbacks, advance)
+        if executor is None and workers in (None, 1):
+            one.alone()
+            return
+        with _pool(executor, workers) as (pool, count):
+            one.by(pool, count)
+
+
+class _Run:
+    def __init__(
+        self,
+        study: Study,
+        call: Call,
+        function: Callable[..., Any],
+        trials: int | None,
+        timeout: float | None,
+        catch: type[Exception] | tuple[type[Exception], ...],
+        callbacks: tuple[Callable[[Study, Trial], Any], ...],
+        advance: Callable[[Study], None],
+    ) -> None:
+        self.study, self.call, self.function = study, call, function
+        self.left = math.inf if trials is None else trials
+        self.end = math.inf if timeout is None else time.monotonic() + timeout
+        self.catch, self.callbacks, self.advance = catch, callbacks, advance
+
+    def ask(self, count: int) -> list[Trial]:
+        """Up to `count` trials, unless the run is over."""
+        count = int(min(count, self.left))
+        if count < 1 or self.study._stopping or time.monotonic() >= self.end:
+            return []
+        asked = self.study.ask(count)
+        self.left -= len(asked)
+        return asked
+
+    def alone(self) -> None:
+        """One trial at a time, in this thread."""
+        while asked := self.ask(1):
+            (trial,) = asked
+            try:
+                result = evaluate(self.call, self.function, trial)
+            except BaseException:
+                # Interrupted: somebody else may evaluate it.
+                self.give_back(trial)
+                raise
+            self.finish(trial, result)
+
+    def by(self, pool: Executor, workers: int) -> None:
+        """`workers` trials at a time, by an executor."""
+        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        running: dict[Any, Trial] = {}
+        failure: Exception | None = None
+        try:
+            while True:
+                for trial in self.ask(workers - len(running)) if failure is None else ():
+                    future = pool.submit(evaluate, self.call, self.function, trial)
+                    running[future] = trial
+                    future.add_done_callback(done.put)
+                if not running:
+                    break
+                future = done.get()
+                trial = running.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    # The executor failed, not the function.
+                    failure = failure or error
+                    self.give_back(trial)
+                    continue
+                try:
+                    self.finish(trial, result)
+                except Exception as error:
+                    # The others that run are waited for, and told.
+                    failure = failure or error
+        except BaseException:
+            for future, trial in running.items():
+                future.cancel()
+                self.give_back(trial)
+            raise
+        if failure is not None:
+            raise failure
+
+    def give_back(self, trial: Trial) -> None:
+        try:
+            self.study.release(trial)
+        except Exception as error:
+            warnings.warn(f"trial {trial.number} could not be given back: {error}", RuntimeWarning, stacklevel=2)
+
+    def finish(self, trial: Trial, result: Any) -> None:
+        """Tells a result. Raises what ends the run."""
+        study, failure = self.study, None
+        try:
+            if isinstance(result, Raised):
+                summary = traceback.format_exception_only(type(result.error), result.error)[-1].strip()
+                study.tell(trial, _outcome.FAILED(summary, result.trace))
+                if not isinstance(result.error, self.catch):
+                    failure = result.error
+            else:
+                try:
+                    study.tell(trial, result)
+                except (TypeError, ValueError) as error:
+                    study.tell(trial, _outcome.FAILED(f"the function returned {result!r}"))
+                    if not _is_not_finite(result) and not isinstance(error, self.catch):
+                        error.args = (f"trial {trial.number}: {error}", *error.args[1:])
+                        failure = error
+        except LeaseLostError as error:
+            warnings.warn(f"the result of trial {trial.number} came too late: {error}", RuntimeWarning, stacklevel=2)
+            return
+        except StorageError:
+            self.give_back(trial)
+            raise
+        self.advance(study)
+        if self.callbacks:
+            finished = study.trial(trial.number)
+            for callback in self.callbacks:
+                callback(study, finished)
+        if failure is not None:
+            raise failure
+
+
+def _is_not_finite(result: Any) -> bool:
+    """Whether a result has the form of one, with a number that is NaN or infinite."""
+    values = result.values() if hasattr(result, "values") else result if isinstance(result, (list, tuple)) else [result]
+    try:
+        return any(not math.isfinite(getattr(value, "value", value)) for value in values)
+    except TypeError:
+        return False
+
+
+@contextmanager
+def _pool(executor: str | Executor | None, workers: int | None) -> Iterator[tuple[Executor, int]]:
+    """The executor, and how many trials it runs at a time. One that is made here is shut down."""
+    if executor is not None and not isinstance(executor, str):
+        if not hasattr(executor, "submit"):
+            raise TypeError(f"the executor is {executor!r}, but must have the interface of concurrent.futures")
+        count = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+        yield executor, int(count)
+        return
+    count = workers or os.cpu_count() or 1
+    pool: Executor
+    if executor in (None, "threads"):
+        pool = ThreadPoolExecutor(count, thread_name_prefix="wimble-worker")
+    elif executor == "processes":
+        import multiprocessing
+
+        # Not forked: this process has threads.
+        method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+        pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context(method))
+    else:
+        raise InvalidError(
+            f"the executor is {executor!r}, but must be 'threads', 'processes' or an executor",
+            {"field": "executor", "value": executor},
+        )
+    try:
+        yield pool, count
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+@contextmanager
+def _bar(wanted: bool, trials: int | None) -> Iterator[Callable[[Study], None]]:
+    """Advances a progress bar, where one is wanted and tqdm is installed."""
+    try:
+        if not wanted:
+            raise ImportError
+        from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        yield lambda study: None
+        return
+    with tqdm(total=trials, unit="trial") as bar:
+
+        def advance(study: Study) -> None:
+            bar.update()
+            best = study.best
+            if best is not None and best.value is not None:
+                bar.set_postfix_str(f"best {best.value:.6g}", refresh=False)
+
+        yield advance

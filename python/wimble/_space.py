@@ -1,0 +1,248 @@
+"""Search spaces: dictionaries from names to what may be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from wimble import _wimble
+from wimble._errors import InvalidError
+
+When = Union[Mapping[str, Any], None]
+
+
+@dataclass(frozen=True)
+class Real:
+    """Real numbers; made by :func:`real`."""
+
+    low: float
+    high: float
+    log: bool = False
+    when: When = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """Integers; made by :func:`integer`."""
+
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+    when: When = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """True or false; made by :func:`boolean`."""
+
+    when: When = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Choices without order; made by :func:`categorical`."""
+
+    choices: tuple[Any, ...]
+    when: When = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Ordinal:
+    """Levels in order; made by :func:`ordinal`."""
+
+    levels: tuple[Any, ...]
+    when: When = field(default=None, kw_only=True)
+
+
+Dimension = Union[Real, Integer, Boolean, Categorical, Ordinal]
+#: What a space may be given as: dimensions, lists of choices, and constants.
+SpaceLike = Mapping[str, Any]
+
+
+def real(low: float, high: float, *, log: bool = False, when: When = None) -> Real:
+    """Real numbers from `low` to `high`; with `log`, ratios matter and not differences.
+
+    `when={"optimizer": "sgd"}` makes a dimension exist only where another one has this value, or one of a list of values.
+
+    >>> import wimble
+    >>> wimble.real(1e-5, 1e-1, log=True)
+    Real(low=1e-05, high=0.1, log=True, when=None)
+    """
+    return Real(low, high, log, when=when)
+
+
+def integer(low: int, high: int, *, log: bool = False, step: int = 1, when: When = None) -> Integer:
+    """Integers from `low` to `high`, both included; with `step`, every step-th one."""
+    return Integer(low, high, log, step, when=when)
+
+
+def boolean(*, when: When = None) -> Boolean:
+    """True or false."""
+    return Boolean(when=when)
+
+
+def categorical(choices: Iterable[Any], *, when: When = None) -> Categorical:
+    """Choices without order. In a space, a list means the same. Choices may be any objects."""
+    return Categorical(tuple(choices), when=when)
+
+
+def ordinal(levels: Iterable[Any], *, when: When = None) -> Ordinal:
+    """Levels in order, such as small, medium, large."""
+    return Ordinal(tuple(levels), when=when)
+
+
+class Translation:
+    """A space for the engine, and the way from the user's values to the engine's and back.
+
+    The engine's choices are bools, numbers and texts. Other objects are known to it by a text. A list of one choice, and any
+    plain value, is a constant: the engine does not see it.
+    """
+
+    def __init__(self, space: SpaceLike) -> None:
+        if not isinstance(space, Mapping):
+            raise TypeError(
+                f"the space is a {type(space).__name__}, but must be a dictionary from names to dimensions, "
+                'such as {"x": wimble.real(0, 1), "kind": ["a", "b"]}'
+            )
+        self.given: dict[str, Any] = dict(space)
+        self.constants: dict[str, Any] = {}
+        self._objects: dict[str, dict[str, Any]] = {}
+        described = [self._describe(name, entry) for name, entry in self.given.items()]
+        dimensions = [dimension for dimension in described if dimension is not None]
+        if not dimensions:
+            raise InvalidError("the space has no dimension to search; give it at least one", {"field": "space"})
+        self.space = _wimble.Space(dimensions)
+
+    @classmethod
+    def of_engine(cls, space: _wimble.Space) -> Translation:
+        """Of a stored study. Objects that the engine knows by a text stay texts."""
+        translation = cls.__new__(cls)
+        translation.given = {fields["name"]: _dimension(fields) for fields in space.dimensions()}
+        translation.constants = {}
+        translation._objects = {}
+        translation.space = space
+        return translation
+
+    def to_engine(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The engine's configuration."""
+        engine = {}
+        for name, value in params.items():
+            if name in self.constants:
+                continue
+            engine[name] = _label(value) if name in self._objects else value
+        return engine
+
+    def from_engine(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The user's configuration, in the order of the space."""
+        if not self.constants and not self._objects:
+            return params
+        translated = {}
+        for name in self.given:
+            if name in self.constants:
+                translated[name] = self.constants[name]
+            elif name in params:
+                value = params[name]
+                objects = self._objects.get(name)
+                translated[name] = objects.get(value, value) if objects and isinstance(value, str) else value
+        return translated
+
+    def _describe(self, name: Any, entry: Any) -> dict[str, Any] | None:
+        if not isinstance(name, str):
+            raise TypeError(f"{name!r} is the name of a dimension, but must be a str")
+        if isinstance(entry, list):
+            entry = Categorical(tuple(entry))
+        if isinstance(entry, (tuple, set, frozenset, range, Mapping)):
+            raise TypeError(
+                f"{name} is {entry!r}, but must be a dimension: wimble.real(low, high), wimble.integer(low, high), "
+                "or a list of choices"
+            )
+        if isinstance(entry, Categorical) and len(entry.choices) == 1 and entry.when is None:
+            entry = entry.choices[0]
+        if not isinstance(entry, (Real, Integer, Boolean, Categorical, Ordinal)):
+            self.constants[name] = entry
+            return None
+        fields: dict[str, Any] = {"name": name}
+        if isinstance(entry, Real):
+            fields |= {"type": "real", "low": entry.low, "high": entry.high, "log": entry.log}
+        elif isinstance(entry, Integer):
+            fields |= {"type": "integer", "low": entry.low, "high": entry.high, "log": entry.log, "step": entry.step}
+        elif isinstance(entry, Boolean):
+            fields["type"] = "boolean"
+        elif isinstance(entry, Categorical):
+            fields |= {"type": "categorical", "choices": self._labels(name, entry.choices)}
+        else:
+            fields |= {"type": "ordinal", "levels": self._labels(name, entry.levels)}
+        if entry.when is not None:
+            fields["when"] = self._condition(name, entry.when)
+        return fields
+
+    def _labels(self, name: str, values: Sequence[Any]) -> list[Any]:
+        if all(_is_plain(value) for value in values):
+            return list(values)
+        objects: dict[str, Any] = {}
+        labels = []
+        for value in values:
+            label = _label(value)
+            if isinstance(label, str):
+                if label in objects:
+                    raise InvalidError(
+                        f"two choices of {name} are called {label!r}; give them as texts, and look the objects up",
+                        {"field": name, "value": label},
+                    )
+                objects[label] = value
+            labels.append(label)
+        self._objects[name] = objects
+        return labels
+
+    def _condition(self, name: str, when: Any) -> tuple[str, list[Any]]:
+        if not isinstance(when, Mapping) or len(when) != 1:
+            raise InvalidError(
+                f"{name}.when is {when!r}, but must be a dictionary with one name, "
+                'such as {"optimizer": "sgd"} or {"optimizer": ["sgd", "adam"]}',
+                {"field": f"{name}.when", "value": repr(when)},
+            )
+        ((parent, values),) = when.items()
+        if not isinstance(values, (list, tuple, set, frozenset)):
+            values = [values]
+        if parent in self._objects:
+            values = [_label(value) for value in values]
+        return parent, list(values)
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str)) or (
+        getattr(value, "shape", None) == () and hasattr(value, "item")
+    )
+
+
+def _label(value: Any) -> Any:
+    """What the engine is told instead of an object."""
+    if _is_plain(value):
+        return value
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    text = repr(value)
+    if " at 0x" in text:
+        raise TypeError(
+            f"the choice {text} has no name that is the same tomorrow; give a text instead, and look the object up"
+        )
+    return text
+
+
+def _dimension(fields: Mapping[str, Any]) -> Dimension:
+    when = None
+    if "when" in fields:
+        parent, values = fields["when"]
+        when = {parent: values[0] if len(values) == 1 else values}
+    kind = fields["type"]
+    if kind == "real":
+        return Real(fields["low"], fields["high"], fields["log"], when=when)
+    if kind == "integer":
+        return Integer(fields["low"], fields["high"], fields["log"], fields["step"], when=when)
+    if kind == "boolean":
+        return Boolean(when=when)
+    if kind == "categorical":
+        return Categorical(tuple(fields["choices"]), when=when)
+    return Ordinal(tuple(fields["levels"]), when=when)

@@ -1,0 +1,501 @@
+"""Studies: ask and tell, in memory, in one SQLite file or in PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wimble import _evaluation, _html, _outcome, _wimble
+from wimble._errors import InvalidError
+from wimble._goal import Constraints, Goal, Objectives, goal
+from wimble._outcome import Outcome
+from wimble._space import SpaceLike, Translation
+from wimble._trial import Front, Trial, from_fields
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped,unused-ignore]
+
+#: As many as a storage can count: the study runs for as long as somebody asks.
+_UNLIMITED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the method predicts for one configuration. What it does not model is None."""
+
+    #: The expected value, and the standard deviation of the uncertainty about it, without noise.
+    mean: float | None = None
+    deviation: float | None = None
+    #: The probability that there is a value: the trial neither fails nor is infeasible.
+    success: float | None = None
+    #: The probability of a value at least as good as `threshold`, and its upper confidence bound.
+    threshold: float | None = None
+    good: float | None = None
+    good_upper_bound: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean, and the interval that 90 % of refits to resampled trials fall into."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one parameter does: the share of the variance that it causes alone, and also together with others."""
+
+    alone: Estimate
+    total: Estimate
+
+
+class Importance(dict[str, Share]):
+    """What each parameter does to a value, by name, largest total first."""
+
+    #: R² on trials that the model was not fitted to; at 0 or below, the shares mean nothing.
+    explained: float
+    #: How many trials the model was fitted to.
+    trials: int
+
+    def _repr_html_(self) -> str:
+        rows = [(name, s.total.mean, s.total.low, s.total.high, s.alone.mean) for name, s in self.items()]
+        note = f"explains {self.explained:.0%} of {self.trials} trials that it had not seen"
+        return _html.table("Importance", ["parameter", "total", "low", "high", "alone"], rows, note)
+
+
+class Study:
+    """A study: a space, a goal, a method, and the trials so far.
+
+    The command `wimble` and other processes may work on the same study at the same time. A trial that was asked for
+    belongs to this process until it is told or released; a thread of Rust renews its lease, also while Python computes.
+    If the process dies, the trial goes back to the queue.
+
+    >>> import wimble
+    >>> study = wimble.Study("parabola", {"x": wimble.real(-2, 2)}, seed=1)
+    >>> for trial in study.ask(8):
+    ...     study.tell(trial, trial["x"] ** 2)
+    >>> study.best.number, study.best.value
+    (0, 0.0)
+
+    Args:
+        name: The name of the study in its storage.
+        space: What may be chosen. Leave it out to open a study that exists.
+        storage: A file of SQLite, `postgresql://user@host/database`, or None for memory.
+        objectives: Names, or names with directions; default: one objective `value`, minimised.
+        constraints: Limits on other measured values, such as `{"memory": "<= 8"}`.
+        direction: "minimize" or "maximize", where there is one objective `value`.
+        method: As listed by `wimble.methods()`, with settings if wanted: "bore++ width=2". Default: auto.
+        seed: The same seed and the same results give the same suggestions. Default: a random one, which is kept.
+        batch_size: How many points are proposed together. Default: as many as are asked for.
+        trials: How many trials the study may have in all. Default: no limit.
+        lease: Seconds without a heartbeat after which a trial goes back to the queue. Default: 60.
+        retries: How many times a trial may lose its worker before it counts as failed. Default: 3.
+    """
+
+    def __init__(
+        self,
+        name: str = "study",
+        space: SpaceLike | None = None,
+        *,
+        storage: str | os.PathLike[str] | None = None,
+        objectives: Objectives = None,
+        constraints: Constraints = None,
+        direction: str | None = None,
+        method: str | None = None,
+        seed: int | None = None,
+        batch_size: int | None = None,
+        trials: int | None = None,
+        lease: float | None = None,
+        retries: int | None = None,
+    ) -> None:
+        if storage is None and space is None:
+            raise InvalidError("a study in memory needs a space", {"field": "space"})
+        self._storage = None if storage is None else os.fspath(storage)
+        given = None if space is None else Translation(space)
+        wanted = goal(objectives, constraints, direction)
+        self._inner = _wimble.Study(
+            name,
+            self._storage,
+            given.space if given else None,
+            wanted.to_engine() if wanted else None,
+            method,
+            batch_size,
+            None if seed is None else int(seed),
+            trials,
+            retries,
+            lease,
+        )
+        self._settings = self._inner.settings()
+        self._translation = given or Translation.of_engine(self._settings["space"])
+        self._goal = Goal.of_engine(*self._settings["goal"])
+        self._stopping = False
+
+    # What the study is.
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self._settings["name"])
+
+    @property
+    def space(self) -> dict[str, Any]:
+        """What may be chosen, as it was given."""
+        return dict(self._translation.given)
+
+    @property
+    def goal(self) -> Goal:
+        """Its objectives and constraints."""
+        return self._goal
+
+    @property
+    def method(self) -> str:
+        """Its method, with the settings that were given."""
+        return str(self._settings["method"])
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return int(self._settings["seed"])
+
+    @property
+    def storage(self) -> str | None:
+        """Where it is kept; None for memory."""
+        return self._storage
+
+    @property
+    def limit(self) -> int | None:
+        """How many trials it may have; None for no limit."""
+        budget = self._inner.budget()
+        return None if budget >= _UNLIMITED else budget
+
+    # Ask and tell.
+
+    def ask(self, count: int = 1, *, worker: str | None = None, key: str | None = None) -> list[Trial]:
+        """Trials to evaluate; fewer, or none, once the study may have no more.
+
+        Args:
+            count: How many.
+            worker: A key for a worker that finds its own trials again after a restart. Default: a new one.
+            key: A key for this request: asking again with it gives the same trials. Default: a new one.
+        """
+        try:
+            asked = self._inner.ask(count, worker, key)
+        except OverflowError:
+            raise InvalidError(f"count is {count}, but must be positive", {"field": "count", "value": count}) from None
+        decode = self._translation.from_engine
+        return [
+            Trial(number, decode(params), attempt=attempt, token=token, worker=worker)
+            for number, params, token, attempt in asked
+        ]
+
+    def tell(
+        self,
+        trial: Trial | str,
+        outcome: Outcome,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Finishes a trial. Once this returns, the outcome is stored.
+
+        Args:
+            trial: A trial that `ask` gave, or its token.
+            outcome: A number; values by name, of which those that are no objective and no constraint are kept as
+                attributes; `wimble.FAILED`, `wimble.FAILED("why")` or `wimble.INFEASIBLE`.
+            attributes: Anything that JSON can hold, kept beside the outcome.
+            key: A key for this tell. Telling the same again is acknowledged and changes nothing.
+        """
+        given, beside = _outcome.read(self._goal, outcome)
+        kept = {**beside, **(attributes or {})}
+        self._inner.tell(_token(trial), given, kept or None, key)
+
+    def release(self, trial: Trial | str) -> None:
+        """Gives a trial back to the queue, for somebody else to evaluate."""
+        self._inner.release(_token(trial))
+
+    def adopt(self, trial: Trial | str) -> None:
+        """Renews the lease of a trial from now on, in the place of the process that asked for it."""
+        self._inner.adopt(_token(trial))
+
+    def is_lost(self, trial: Trial | str) -> bool:
+        """Whether the trial is known to belong to somebody else by now, so that evaluating it is in vain."""
+        return self._inner.lost(_token(trial)) is not None
+
+    async def ask_async(self, count: int = 1, *, worker: str | None = None, key: str | None = None) -> list[Trial]:
+        """As :meth:`ask`, for asyncio: the event loop goes on meanwhile."""
+        return await asyncio.to_thread(self.ask, count, worker=worker, key=key)
+
+    async def tell_async(
+        self,
+        trial: Trial | str,
+        outcome: Outcome,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> None:
+        """As :meth:`tell`, for asyncio."""
+        await asyncio.to_thread(self.tell, trial, outcome, attributes=attributes, key=key)
+
+    def add(
+        self,
+        params: Mapping[str, Any],
+        outcome: Outcome | None = None,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> int:
+        """Adds a trial of your own: to be tried next, or evaluated elsewhere with this outcome. Returns its number.
+
+        Adding the same again under the same key changes nothing.
+
+        >>> import wimble
+        >>> study = wimble.Study("guess", {"x": wimble.real(0, 1)})
+        >>> study.add({"x": 0.25})
+        0
+        >>> [trial.params for trial in study.ask()]
+        [{'x': 0.25}]
+        """
+        return self._add([(params, outcome, attributes, key)])[0]
+
+    def add_trials(self, source: Study | Iterable[Trial] | pandas.DataFrame) -> int:
+        """Warm start: adds the finished trials of another study, of a list, or of the rows of a DataFrame.
+
+        A DataFrame has a column for each dimension (its name, or `params_` and its name) and one for each objective and
+        constraint; rows without a value count as failed. Returns how many trials were added.
+        """
+        if isinstance(source, Study):
+            source = source.trials(state="finished")
+        rows: list[tuple[Any, Any, Any, None]]
+        if hasattr(source, "to_dict") and hasattr(source, "columns"):
+            rows = [self._from_row(row) for row in source.to_dict("records")]
+        else:
+            rows = [(t.params, _retold(t), t.attributes, None) for t in source if t.state not in ("queued", "running")]
+        return len(self._add(rows)) if rows else 0
+
+    def _add(self, rows: Sequence[tuple[Mapping[str, Any], Any, Mapping[str, Any] | None, str | None]]) -> list[int]:
+        additions = []
+        for params, outcome, attributes, key in rows:
+            given, beside = (None, {}) if outcome is None else _outcome.read(self._goal, outcome)
+            kept = {**beside, **(attributes or {})}
+            engine = self._translation.to_engine(params)
+            additions.append((key or uuid.uuid4().hex, engine, given, kept or None))
+        return self._inner.add(additions)
+
+    def _from_row(self, row: Mapping[Any, Any]) -> tuple[dict[str, Any], Any, None, None]:
+        def is_there(value: Any) -> bool:
+            return value is not None and value == value
+
+        params = {}
+        for name in self._translation.given:
+            value = row.get(f"params_{name}", row.get(name))
+            if is_there(value):
+                params[name] = value
+        names = [*self._goal.objectives, *self._goal.constraints]
+        values = {name: row[name] for name in names if is_there(row.get(name))}
+        return params, values if len(values) == len(names) else _outcome.FAILED, None, None
+
+    # What came of it.
+
+    def trials(self, state: str | None = None, *, first: int = 0, limit: int | None = None) -> list[Trial]:
+        """Trials in the order of their numbers; of one state (also "finished") if it is given."""
+        return self._all(self._inner.trials(state, first, limit))
+
+    def trial(self, number: int) -> Trial:
+        """The trial of a number."""
+        return self._one(self._inner.trial(number))
+
+    @property
+    def best(self) -> Trial | None:
+        """The trial with the best value; None if there is none yet."""
+        best = self._inner.best(1)
+        return self._one(best[0]) if best else None
+
+    def best_trials(self, count: int) -> list[Trial]:
+        """The trials with the best values, best first."""
+        return self._all(self._inner.best(count))
+
+    @property
+    def recommended(self) -> Trial | None:
+        """The trial to keep. Where values are noisy, the best of many may be luck; a method that models the noise knows."""
+        kept = self._inner.recommended()
+        return None if kept is None else self._one(kept)
+
+    @property
+    def front(self) -> Front:
+        """The trials that keep all constraints and that no other such trial dominates."""
+        return Front(self._all(self._inner.front()))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many trials there are, by state."""
+        return self._inner.counts()
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+    def predict(self, points: Iterable[Mapping[str, Any]]) -> list[Forecast] | None:
+        """What the method predicts for each configuration; None if it has no model, or nothing to learn from yet."""
+        forecasts = self._inner.predict([self._translation.to_engine(point) for point in points])
+        return None if forecasts is None else [Forecast(**forecast) for forecast in forecasts]
+
+    def importance(self, quantity: str | None = None) -> Importance:
+        """Which parameters matter for an objective or a constrained value; default: the first objective.
+
+        Shares of the variance (Sobol indices) of a model of the trials, each with an interval.
+
+        >>> import wimble
+        >>> space = {"matters": wimble.real(-1, 1), "idle": wimble.real(-1, 1)}
+        >>> study = wimble.Study("importance", space, method="sobol", seed=0)
+        >>> _ = study.optimize(lambda trial: trial["matters"] ** 2, trials=60)
+        >>> list(study.importance())
+        ['matters', 'idle']
+        """
+        shares, explained, trials = self._inner.importance(quantity or next(iter(self._goal.objectives)))
+        shares.sort(key=lambda share: -share[2][0])
+        found = Importance({name: Share(Estimate(*alone), Estimate(*total)) for name, alone, total in shares})
+        found.explained, found.trials = explained, trials
+        return found
+
+    def to_dataframe(self, state: str | None = None) -> pandas.DataFrame:
+        """The trials as a DataFrame: number, state, a column for each value, `params_…` for each dimension, and more."""
+        import pandas
+
+        names = [*self._goal.objectives, *(n for n in self._goal.constraints if n not in self._goal.objectives)]
+        columns = ["number", "state", *names, *(f"params_{name}" for name in self._translation.given)]
+        columns += ["reason", "worker", "started", "finished", "attributes"]
+        rows = [
+            {
+                "number": t.number,
+                "state": t.state,
+                **t.values,
+                **{f"params_{name}": value for name, value in t.params.items()},
+                "reason": t.reason,
+                "worker": t.worker,
+                "started": t.started,
+                "finished": t.finished,
+                "attributes": t.attributes,
+            }
+            for t in self.trials(state)
+        ]
+        return pandas.DataFrame(rows, columns=columns)
+
+    # Running it.
+
+    def optimize(
+        self,
+        function: Callable[[Trial], Any],
+        trials: int | None = None,
+        *,
+        workers: int | None = None,
+        executor: str | Executor | None = None,
+        timeout: float | None = None,
+        catch: type[Exception] | tuple[type[Exception], ...] = (),
+        callbacks: Iterable[Callable[[Study, Trial], Any]] = (),
+        progress: bool = False,
+    ) -> Study:
+        """Evaluates `function(trial)` for so many more trials, in parallel, and tells each result. Returns the study.
+
+        A function that raises makes its trial fail, with the traceback kept in `trial.output`. Exceptions of the classes in
+        `catch` are then forgotten; any other ends the run and is raised. A function that returns NaN makes its trial fail.
+
+        Args:
+            function: Called with a trial; returns what :meth:`tell` takes.
+            trials: How many. Default: as many as the study may have, or for as long as `timeout` allows.
+            workers: How many at a time. Default: 1, or as many as the executor has.
+            executor: "threads" (the default), "processes", or anything with the interface of concurrent.futures.
+            timeout: Seconds after which no further trial is begun.
+            catch: Exceptions after which the run goes on.
+            callbacks: Called as `callback(study, trial)` after each trial; may call `study.stop()`.
+            progress: Show a bar, if tqdm is installed.
+        """
+        _evaluation.run(
+            self,
+            _evaluation.with_trial,
+            function,
+            trials=trials,
+            workers=workers,
+            executor=executor,
+            timeout=timeout,
+            catch=catch,
+            callbacks=tuple(callbacks),
+            progress=progress,
+        )
+        return self
+
+    optimise = optimize
+
+    def stop(self) -> None:
+        """Ends `optimize` after the trials that run now. For callbacks."""
+        self._stopping = True
+
+    def close(self) -> None:
+        """Gives all trials that this process holds back to the queue."""
+        self._inner.release_all()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # How it looks.
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {state}" for state, count in self.counts.items() if count) or "no trials"
+        where = f", storage={self._storage!r}" if self._storage and "@" not in self._storage else ""
+        best = self.best
+        told = f", best {best.value!r}" if best is not None else ""
+        return f"Study({self.name!r}, {self._goal}, method={self.method!r}, seed={self.seed}{where}: {counts}{told})"
+
+    def _repr_html_(self) -> str:
+        several = len(self._goal.objectives) > 1
+        shown = self.front if several else self.best_trials(10)
+        about = _html.pairs(
+            f"Study {self.name}",
+            [("goal", self._goal), ("method", self.method), ("seed", self.seed), *self.counts.items()],
+        )
+        return about + _html.trials("Front" if several else "Best trials", shown)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._storage is None:
+            raise TypeError(
+                f"study {self.name!r} is in the memory of this process and cannot be pickled; give it a storage"
+            )
+        return _reopen, (self.name, self._translation.given, self._storage)
+
+    def _one(self, fields: dict[str, Any]) -> Trial:
+        return from_fields(fields, self._translation.from_engine(fields["params"]))
+
+    def _all(self, listed: list[dict[str, Any]]) -> list[Trial]:
+        return [self._one(fields) for fields in listed]
+
+
+def _reopen(name: str, space: dict[str, Any], storage: str) -> Study:
+    return Study(name, space, storage=storage)
+
+
+def _token(trial: Trial | str) -> str:
+    if isinstance(trial, str):
+        return trial
+    if not isinstance(trial, Trial):
+        raise TypeError(f"the trial is {trial!r}, but must be one that `ask` gave, or its token")
+    if trial.token is None:
+        raise InvalidError(
+            f"trial {trial.number} was not given by `ask`, so that it cannot be told; "
+            "`add` takes what was evaluated elsewhere",
+            {"field": "trial", "value": trial.number},
+        )
+    return trial.token
+
+
+def _retold(trial: Trial) -> Any:
+    if trial.state == "complete":
+        return {name: _outcome.measured(value, trial.deviations.get(name)) for name, value in trial.values.items()}
+    return _outcome.INFEASIBLE if trial.state == "infeasible" else _outcome.FAILED(trial.reason, trial.output)
