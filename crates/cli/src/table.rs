@@ -68,8 +68,8 @@ fn listed(settings: &Settings, trials: &[Trial], states: Option<Vec<String>>) ->
             number(constraints.and_then(|all| Some(all.get(name)?.value)))
         }));
     }
-    let parameters = space.dimensions().iter().map(|dimension| {
-        column(&dimension.name, trials, |trial| match trial.configuration.get(&dimension.name) {
+    let parameters = space.parameters().map(|parameter| {
+        column(parameter.name, trials, |trial| match trial.configuration.get(parameter.name) {
             Some(wimble::space::Value::Real(value)) => short(*value),
             Some(value) => value.to_string(),
             None => "-".to_owned(),

@@ -1,7 +1,7 @@
 //! Where the points of a batch may be placed: legal, and not taken.
 //!
 //! A batch rule moves freely in the unit cube; [`Domain::settle`] then turns each of its points into the
-//! nearest legal one that is neither in history nor pending nor in the batch already. Unless the space
+//! nearest legal one, by known constraints too, that is neither in history nor pending nor in the batch already. Unless the space
 //! allows repeats, no configuration is suggested twice while another is left.
 
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ impl<'a> Domain<'a> {
     /// The configurations that may not be suggested again.
     pub(crate) fn occupied(&self) -> Occupied<'a> {
         let mut occupied =
-            Occupied { told: self.taken, others: Taken::default(), repeats: self.space.repeats() };
+            Occupied { space: self.space, told: self.taken, others: Taken::default() };
         for x in self.pending.rows() {
             occupied.insert(x);
         }
@@ -60,7 +60,7 @@ impl<'a> Domain<'a> {
         let mut snapped = vec![0.0; self.space.dim()];
         for x in points.rows() {
             snapped.copy_from_slice(x);
-            self.space.snap(&mut snapped);
+            self.space.settle(&mut snapped);
             if !occupied.is_free(&snapped) {
                 snapped = self.free_near(&snapped, &occupied, points.len(), rng)?;
             }
@@ -111,7 +111,10 @@ impl<'a> Domain<'a> {
             None => (0..GLOBAL_DRAWS)
                 .map(|_| self.space.sample(rng))
                 .find(|candidate| occupied.is_free(candidate))
-                .ok_or_else(|| exhausted(u128::MAX)),
+                .ok_or_else(|| match self.space.known_constraints() {
+                    [] => exhausted(u128::MAX),
+                    _ => Error::NothingFree { tried: occupied.count(), draws: GLOBAL_DRAWS },
+                }),
         }
     }
 }
@@ -119,16 +122,17 @@ impl<'a> Domain<'a> {
 /// The configurations that are told, pending, or chosen for this batch already.
 #[derive(Debug, Clone)]
 pub(crate) struct Occupied<'a> {
+    space: &'a SearchSpace,
     told: &'a Taken,
     others: Taken,
-    repeats: bool,
 }
 
 impl Occupied<'_> {
-    /// Whether a legal point may be suggested.
+    /// Whether a point of the dimensions may be suggested: it meets the known constraints and is not taken.
     pub fn is_free(&self, x: &[f64]) -> bool {
         let fingerprint = Fingerprint::of(x);
-        self.repeats || !(self.told.contains(&fingerprint) || self.others.contains(&fingerprint))
+        let taken = || self.told.contains(&fingerprint) || self.others.contains(&fingerprint);
+        (self.space.repeats() || !taken()) && self.space.meets_known(x)
     }
 
     /// Takes a legal point.

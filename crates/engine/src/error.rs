@@ -33,6 +33,58 @@ pub enum Error {
         /// Why no value belongs there.
         reason: String,
     },
+    /// A known constraint cannot be read.
+    #[error("known constraint `{constraint}`, {}column {column}: {reason}", line_words(*.line))]
+    Expression {
+        /// The constraint as written.
+        constraint: String,
+        /// The line of the mistake within the constraint, from 1.
+        line: usize,
+        /// The column of the mistake within its line, from 1.
+        column: usize,
+        /// Where the mistake begins, in bytes.
+        offset: usize,
+        /// How long it is, in bytes.
+        length: usize,
+        /// What is wrong, and the remedy.
+        reason: String,
+    },
+    /// Known constraints leave no configuration, as is proven.
+    #[error("{}", contradiction(.constraints))]
+    Contradiction {
+        /// A smallest set of constraints that contradict each other.
+        constraints: Vec<String>,
+    },
+    /// No configuration was found that meets the known constraints.
+    #[error(
+        "no configuration that meets {} was found in {tries} tries; loosen them, or narrow the bounds of the \
+         parameters to where they can be met", listed(.constraints)
+    )]
+    NothingLegal {
+        /// The constraints.
+        constraints: Vec<String>,
+        /// How many configurations were tried.
+        tries: usize,
+    },
+    /// A configuration breaks a known constraint.
+    #[error("the configuration breaks the known constraint `{constraint}`: {values}")]
+    Violates {
+        /// The constraint as written.
+        constraint: String,
+        /// The values of the parameters in it.
+        values: String,
+    },
+    /// Known constraints leave no untried configuration, or too few to find one.
+    #[error(
+        "no untried configuration that meets the known constraints was found in {draws} draws, with {tried} tried or \
+         pending; allow repeats, or loosen the constraints"
+    )]
+    NothingFree {
+        /// Configurations told or pending.
+        tried: u128,
+        /// Configurations drawn.
+        draws: usize,
+    },
     /// A finite search space has no untried configuration left.
     #[error(
         "the search space is exhausted: {tried} of {total} configurations are tried or pending, \
@@ -132,6 +184,28 @@ pub enum Error {
         /// Why it is refused.
         reason: String,
     },
+}
+
+/// The line of a mistake, if it is not the first.
+fn line_words(line: usize) -> String {
+    if line == 1 { String::new() } else { format!("line {line}, ") }
+}
+
+/// Constraints in backticks.
+fn listed(constraints: &[String]) -> String {
+    let quoted: Vec<String> = constraints.iter().map(|text| format!("`{text}`")).collect();
+    match &quoted[..] {
+        [one] => format!("the known constraint {one}"),
+        [first @ .., last] => format!("the known constraints {} and {last}", first.join(", ")),
+        [] => "the known constraints".to_owned(),
+    }
+}
+
+fn contradiction(constraints: &[String]) -> String {
+    match constraints.len() {
+        1 => format!("no configuration can meet {}", listed(constraints)),
+        _ => format!("no configuration can meet {} together", listed(constraints)),
+    }
 }
 
 impl Error {

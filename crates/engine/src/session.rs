@@ -89,7 +89,9 @@ impl Session {
         if let Some(measurement) = outcome.measurement() {
             self.goal().check(trial, measurement)?;
         }
-        self.ledger.issue(trial, self.space().encode(configuration)?);
+        let x = self.space().encode(configuration)?;
+        self.space().check_known(configuration)?;
+        self.ledger.issue(trial, x);
         self.ledger.tell(trial, &outcome)?;
         Ok(trial)
     }

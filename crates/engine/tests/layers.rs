@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 27] = [
     "error",
     "named",
     "seed",

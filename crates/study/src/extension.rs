@@ -90,6 +90,7 @@ impl Extension {
                 _ => return None,
             }
         }
+        space.check_known(&configuration).ok()?;
         let key = format!("extend-{}-{}", old.settings().name, trial.id);
         let addition = Addition::finished(key, configuration, trial.outcome()?.clone());
         Some(Addition {
@@ -115,19 +116,18 @@ impl Extension {
                 (after.goal.to_string(), format!("that of `{}`: {}", before.name, before.goal));
             return Err(invalid("the goal", value, allowed));
         }
-        let has =
-            |space: &SearchSpace, name: &str| space.dimensions().iter().any(|one| one.name == name);
-        for dimension in before.space.dimensions() {
-            if !has(&after.space, &dimension.name) {
+        let has = |space: &SearchSpace, name: &str| space.parameters().any(|one| one.name == name);
+        for parameter in before.space.parameters() {
+            if !has(&after.space, parameter.name) {
                 let allowed = format!(
                     "a parameter of both studies, since `{}` was tried with it",
                     before.name
                 );
-                return Err(invalid("a parameter", format!("`{}`", dimension.name), allowed));
+                return Err(invalid("a parameter", format!("`{}`", parameter.name), allowed));
             }
         }
-        for dimension in after.space.dimensions() {
-            let name = &dimension.name;
+        for parameter in after.space.parameters() {
+            let name = parameter.name;
             if !has(&before.space, name) && self.set.get(name).is_none() {
                 let allowed = format!("set to the value that it had in `{}`", before.name);
                 return Err(invalid("a new parameter", format!("`{name}`"), allowed));

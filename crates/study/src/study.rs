@@ -131,6 +131,7 @@ impl Study {
     pub fn add(&self, additions: &[Addition]) -> Result<Vec<u64>> {
         for addition in additions {
             self.settings.space.encode(&addition.configuration)?;
+            self.settings.space.check_known(&addition.configuration)?;
             self.check_outcome(0, addition.outcome.as_ref())?;
         }
         self.store.add(&self.settings.name, additions)

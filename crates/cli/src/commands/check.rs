@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use wimble::goal::{Direction, Goal, Objective};
 use wimble::internals::edits;
-use wimble::space::Configuration;
+use wimble::space::{Configuration, SearchSpace};
 use wimble::strategy::Guarantee;
 use wimble::theory::{Failures, Plan, Rounds};
 use wimble_study::runner::{Evaluator, finding};
@@ -63,6 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "name": file.name,
             "settings": settings,
             "workers": file.workers,
+            "legal_share": settings.space.legal_share(),
             "sample": sample,
             "command": command,
             "timeout_seconds": file.evaluation.as_ref().and_then(|one| one.timeout).map(|time| time.as_secs_f64()),
@@ -92,6 +93,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
     writeln!(out, "guarantee  {}", guarantee.to_string().replace('\n', "\n           "))?;
+    for (line, words) in known(&settings.space).iter().enumerate() {
+        writeln!(out, "{:<10} {words}", if line == 0 { "known" } else { "" })?;
+    }
     writeln!(out, "sample     {sample}")?;
     match (&command, &file.evaluation) {
         (Some(arguments), Some(evaluation)) => {
@@ -175,6 +179,32 @@ fn reference(goal: &Goal) -> Option<String> {
     (all.len() > 1).then(|| all.join(", "))
 }
 
+/// The known constraints, and how much of the space they leave.
+fn known(space: &SearchSpace) -> Vec<String> {
+    let mut lines = space.known_constraints().to_vec();
+    if lines.is_empty() {
+        return lines;
+    }
+    lines.push(match (space.candidates(), space.cardinality(), space.legal_share()) {
+        (Some(_), Some(count), _) => format!("{count} candidates meet them"),
+        (None, Some(count), share) => {
+            format!("{count} configurations meet them, {} of the space", percent(share))
+        }
+        (_, None, share) => format!("{} of the space meets them", percent(share)),
+    });
+    lines
+}
+
+/// A share in percent, with two digits that count.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        _ if percent >= 10.0 => format!("{percent:.0} %"),
+        _ if percent >= 0.01 => format!("{percent:.2} %"),
+        _ => format!("{percent:.1e} %"),
+    }
+}
+
 fn sample(settings: &Settings) -> Configuration {
     let space = &settings.space;
     let mut rng = settings.seed.stream("sample of a study file", 0);
@@ -219,8 +249,8 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
         .placeholders()
         .chain(in_environment.iter().copied())
         .any(|name| name == "params_file");
-    for dimension in file.space.dimensions() {
-        let name = dimension.name.as_str();
+    for parameter in file.space.parameters() {
+        let name = parameter.name;
         if !all_by_file
             && !evaluation
                 .command

@@ -57,14 +57,15 @@ fn given(space: &SearchSpace, pairs: &[String]) -> Result<Configuration> {
         let Some((name, text)) = pair.split_once('=') else {
             bail!("`{pair}` is not of the form PARAMETER=VALUE");
         };
-        let Some(dimension) = space.dimensions().iter().find(|one| one.name == name) else {
+        let Some(parameter) = space.parameters().find(|one| one.name == name) else {
             return Err(unknown(space, name));
         };
-        if configuration.insert(name, csv::value(dimension, text)?).is_some() {
+        if configuration.insert(name, csv::value(parameter, text)?).is_some() {
             bail!("`{name}` is given twice");
         }
     }
     space.encode(&configuration)?;
+    space.check_known(&configuration)?;
     Ok(configuration)
 }
 
@@ -79,13 +80,14 @@ fn read(space: &SearchSpace) -> Result<Vec<Configuration>> {
         let place = || format!("line {} of standard input; nothing was enqueued", number + 1);
         let configuration: Configuration = serde_json::from_str(&line).with_context(place)?;
         space.encode(&configuration).with_context(place)?;
+        space.check_known(&configuration).with_context(place)?;
         configurations.push(configuration);
     }
     Ok(configurations)
 }
 
 fn unknown(space: &SearchSpace, name: &str) -> anyhow::Error {
-    let names: Vec<&str> = space.dimensions().iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = space.parameters().map(|one| one.name).collect();
     let all = names.join(", ");
     match nearest(name, names.iter().copied()) {
         Some(near) => {

@@ -44,10 +44,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let Some((name, text)) = pair.split_once('=') else {
             bail!("`{pair}` is not of the form PARAMETER=VALUE");
         };
-        let Some(dimension) = file.space.dimensions().iter().find(|one| one.name == name) else {
+        let Some(parameter) = file.space.parameters().find(|one| one.name == name) else {
             bail!("{} has no parameter `{name}`", arguments.file.display());
         };
-        extension = extension.set(name, csv::value(dimension, text)?);
+        extension = extension.set(name, csv::value(parameter, text)?);
     }
     let (new, _) = storage::open_or_create(&store, &file)?;
     let extended = extension.apply(&old, &new)?;

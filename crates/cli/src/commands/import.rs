@@ -85,6 +85,7 @@ fn additions(study: &Study, rows: &[Row]) -> Result<Vec<Addition>> {
         .map(|(number, row)| {
             let addition = row.addition(&study.settings().goal).and_then(|addition| {
                 study.settings().space.encode(&addition.configuration)?;
+                study.settings().space.check_known(&addition.configuration)?;
                 Ok(addition)
             });
             addition.with_context(|| {

@@ -78,7 +78,7 @@ impl<A: SmoothAcquisition + ?Sized> BatchRule<A> for Ascent {
         for start in shortlist::highest(&values, self.restarts.max(size)) {
             let minimum = minimise_in_box(downhill, found.row(start), &low, &high, settings)?;
             let mut x = minimum.point;
-            domain.space.snap(&mut x);
+            domain.space.settle(&mut x);
             found.push(&x);
         }
         let values = shortlist::values(density, &found)?;

@@ -120,7 +120,9 @@ impl<A: Acquisition + ?Sized> BatchRule<A> for Independent {
             .any(|d| matches!(d.kind, Kind::Real { .. }) && d.condition.is_none());
         let anew = space.repeats() || (always_real && space.cardinality().is_none());
         let of_bound = target == Target::LogProbability;
-        Choice::Draws { independent: anew && (whole || of_bound), of_bound }
+        // Where known constraints leave little, proposals come from a random walk.
+        let drawn = of_bound && space.known_constraints().is_empty();
+        Choice::Draws { independent: anew && (whole || drawn), of_bound }
     }
 }
 

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 /// Dimension::integer("batch size", 16, 256).step(16);
 /// Dimension::categorical("optimiser", ["adam", "sgd"]);
 /// Dimension::real("momentum", 0.0, 1.0).when("optimiser", ["sgd"]);
+/// Dimension::shares("mix", ["flour", "water", "salt"]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "DimensionDocument", into = "DimensionDocument")]
@@ -79,6 +80,15 @@ impl Dimension {
         Self::new(name, Kind::Ordinal { levels })
     }
 
+    /// Parts of a whole, which sum to one; each is a parameter of its own.
+    pub fn shares<N: Into<String>>(
+        name: impl Into<String>,
+        of: impl IntoIterator<Item = N>,
+    ) -> Self {
+        let of = of.into_iter().map(Into::into).collect();
+        Self::new(name, Kind::Shares { of })
+    }
+
     /// Only every `step`-th integer from `low`. Only integers on a linear scale have steps.
     #[must_use]
     pub fn step(mut self, by: i64) -> Self {
@@ -99,6 +109,15 @@ impl Dimension {
         let values = values.into_iter().map(Into::into).collect();
         self.condition = Some(Condition { parent: parent.into(), values });
         self
+    }
+
+    /// The names of its parameters: its own, or those of its shares.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &str> + Clone {
+        let names = match &self.kind {
+            Kind::Shares { of } => &of[..],
+            _ => std::slice::from_ref(&self.name),
+        };
+        names.iter().map(String::as_str)
     }
 
     /// Refuses what no dimension can be, whatever the others are.

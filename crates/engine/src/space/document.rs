@@ -9,7 +9,7 @@
 //! ```
 //!
 //! `scale` is linear, `step` 1 and `repeats` false unless written; `candidates`, a list of configurations,
-//! makes a finite space. Unknown fields, and fields of another type, are refused. What is read becomes a
+//! makes a finite space; `known` is a list of constraints. Unknown fields, and fields of another type, are refused. What is read becomes a
 //! checked type at once: no other module sees these.
 
 use serde::{Deserialize, Serialize};
@@ -31,24 +31,28 @@ pub(super) struct SpaceDocument {
     dimensions: Vec<Dimension>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     candidates: Option<Vec<Configuration>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known: Vec<String>,
 }
 
 impl TryFrom<SpaceDocument> for SearchSpace {
     type Error = Error;
 
     fn try_from(document: SpaceDocument) -> Result<Self> {
-        let SpaceDocument { repeats, dimensions, candidates } = document;
+        let SpaceDocument { repeats, dimensions, candidates, known } = document;
         let space = match candidates {
             Some(candidates) => Self::finite(dimensions, candidates),
             None => Self::new(dimensions),
         };
-        Ok(space?.allow_repeats(repeats))
+        space?.known(known).map(|space| space.allow_repeats(repeats))
     }
 }
 
 impl From<SearchSpace> for SpaceDocument {
     fn from(space: SearchSpace) -> Self {
+        let known = space.known_constraints().to_vec();
         Self {
+            known,
             repeats: space.repeats,
             dimensions: space.dimensions,
             candidates: space.candidates.map(|candidates| candidates.configurations),
@@ -76,6 +80,8 @@ pub(super) struct DimensionDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     levels: Option<Vec<Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     when: Option<Condition>,
 }
 
@@ -87,6 +93,7 @@ enum KindName {
     Boolean,
     Categorical,
     Ordinal,
+    Shares,
 }
 
 impl KindName {
@@ -98,6 +105,7 @@ impl KindName {
             Self::Boolean => &[],
             Self::Categorical => &["choices"],
             Self::Ordinal => &["levels"],
+            Self::Shares => &["of"],
         }
     }
 
@@ -108,6 +116,7 @@ impl KindName {
             Self::Boolean => "boolean",
             Self::Categorical => "categorical",
             Self::Ordinal => "ordinal",
+            Self::Shares => "shares",
         }
     }
 }
@@ -123,6 +132,7 @@ impl DimensionDocument {
             step: None,
             choices: None,
             levels: None,
+            of: None,
             when,
         }
     }
@@ -140,6 +150,7 @@ impl DimensionDocument {
             ("step", self.step.as_ref().map(Value::quoted)),
             ("choices", self.choices.as_deref().map(list)),
             ("levels", self.levels.as_deref().map(list)),
+            ("of", self.of.as_ref().map(|of| format!("{of:?}"))),
         ];
         let fields = self.kind.fields();
         for (field, value) in written {
@@ -214,6 +225,15 @@ impl TryFrom<DimensionDocument> for Dimension {
             KindName::Ordinal => {
                 Kind::Ordinal { levels: document.values("levels", document.levels.as_ref())? }
             }
+            KindName::Shares => Kind::Shares {
+                of: document.required(
+                    "of",
+                    document.of.as_ref(),
+                    "a list of names, two at least",
+                    |of| format!("{of:?}"),
+                    |of| Some(of.clone()),
+                )?,
+            },
         };
         let mut dimension = Self::new(document.name, kind);
         dimension.condition = document.when;
@@ -246,6 +266,9 @@ impl From<Dimension> for DimensionDocument {
             },
             Kind::Ordinal { levels } => {
                 Self { levels: Some(levels), ..Self::blank(name, KindName::Ordinal, condition) }
+            }
+            Kind::Shares { of } => {
+                Self { of: Some(of), ..Self::blank(name, KindName::Shares, condition) }
             }
         }
     }

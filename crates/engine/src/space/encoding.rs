@@ -7,6 +7,7 @@
 //! | log integer | 1 | ln v, scaled so that ln(low - ½) is 0 and ln(high + ½) is 1 | the nearest integer |
 //! | boolean | 1 | 0 or 1 | true from ½ |
 //! | categorical | k | one-hot: 1 at the choice, 0 elsewhere | the largest coordinate, the first on ties |
+//! | shares of k | k - 1 | how each group is split into halves (see shares.rs) | the products of the splits |
 //!
 //! Bins give every integer the same share of the interval, ends included; rounding u(n - 1) would give the
 //! ends half a share. A boolean is a categorical with two choices, of which one coordinate is enough: 0
@@ -15,9 +16,11 @@
 //!
 //! A coordinate outside the cube counts as that of the nearest face, NaN as 0. Cost: O(coordinates).
 
+use super::configuration::Configuration;
 use super::dimension::Dimension;
 use super::grid::Grid;
 use super::kind::{Kind, Scale};
+use super::shares::{Shares, TOLERANCE};
 use super::unit;
 use super::value::Value;
 use crate::error::{Error, Result};
@@ -30,6 +33,7 @@ pub(super) enum Encoding {
     LogBins(LogBins),
     Boolean,
     OneHot { choices: usize },
+    Shares(Shares),
 }
 
 impl Encoding {
@@ -48,6 +52,7 @@ impl Encoding {
             }
             Kind::Boolean => Self::Boolean,
             Kind::Categorical { choices } => Self::OneHot { choices: choices.len() },
+            Kind::Shares { of } => Self::Shares(Shares::new(of.len())),
         })
     }
 
@@ -55,6 +60,7 @@ impl Encoding {
     pub(super) fn width(&self) -> usize {
         match self {
             Self::OneHot { choices } => *choices,
+            Self::Shares(shares) => shares.width(),
             _ => 1,
         }
     }
@@ -63,7 +69,7 @@ impl Encoding {
     #[inline]
     pub(super) fn level(&self, x: &[f64]) -> u64 {
         match self {
-            Self::Grid(_) => 0,
+            Self::Grid(_) | Self::Shares(_) => 0,
             Self::Bins { count } => ((unit(x[0]) * *count as f64) as u64).min(count - 1),
             Self::LogBins(bins) => bins.level(x[0]),
             Self::Boolean => u64::from(x[0] >= 0.5),
@@ -84,7 +90,7 @@ impl Encoding {
     #[inline]
     pub(super) fn write(&self, level: u64, x: &mut [f64]) {
         match self {
-            Self::Grid(_) => {}
+            Self::Grid(_) | Self::Shares(_) => {}
             Self::Bins { count } => x[0] = (level as f64 + 0.5) / *count as f64,
             Self::LogBins(bins) => x[0] = bins.coordinate(level),
             Self::Boolean => x[0] = level as f64,
@@ -98,9 +104,16 @@ impl Encoding {
     /// Moves the coordinates to the nearest legal ones; returns their level.
     #[inline]
     pub(super) fn snap(&self, x: &mut [f64]) -> u64 {
-        if let Self::Grid(grid) = self {
-            x[0] = grid.round(x[0]);
-            return 0;
+        match self {
+            Self::Grid(grid) => {
+                x[0] = grid.round(x[0]);
+                return 0;
+            }
+            Self::Shares(shares) => {
+                shares.snap(x);
+                return 0;
+            }
+            _ => {}
         }
         let level = self.level(x);
         self.write(level, x);
@@ -113,21 +126,44 @@ impl Encoding {
         x.fill(if matches!(self, Self::OneHot { .. }) { 0.0 } else { 0.5 });
     }
 
-    /// The value meant by the coordinates, which are at `level`.
-    pub(super) fn decode(&self, dimension: &Dimension, x: &[f64], level: u64) -> Value {
-        match self {
-            Self::Grid(grid) => Value::Real(grid.value(grid.round(x[0]))),
+    /// Gives a configuration the value meant by the coordinates, which are at `level`.
+    pub(super) fn decode(
+        &self,
+        dimension: &Dimension,
+        x: &[f64],
+        level: u64,
+        configuration: &mut Configuration,
+    ) {
+        let value = match (self, &dimension.kind) {
+            (Self::Grid(grid), _) => Value::Real(grid.value(grid.round(x[0]))),
+            (Self::Shares(shares), Kind::Shares { of }) => {
+                let mut x = x.to_vec();
+                shares.snap(&mut x);
+                for (name, share) in of.iter().zip(shares.decode(&x)) {
+                    configuration.insert(name.clone(), share);
+                }
+                return;
+            }
             _ => dimension.kind.value(level),
-        }
+        };
+        configuration.insert(dimension.name.clone(), value);
     }
 
-    /// Writes the coordinates of a value; returns its level.
+    /// Writes the coordinates of a dimension's value in a configuration; returns its level.
     pub(super) fn encode(
         &self,
         dimension: &Dimension,
-        value: &Value,
+        configuration: &Configuration,
         x: &mut [f64],
     ) -> Result<u64> {
+        if let (Self::Shares(shares), Kind::Shares { of }) = (self, &dimension.kind) {
+            shares.encode(&written_shares(of, configuration)?, x);
+            return Ok(0);
+        }
+        let value = configuration.get(&dimension.name).ok_or_else(|| Error::MissingValue {
+            dimension: dimension.name.clone(),
+            allowed: dimension.kind.allowed(),
+        })?;
         let level = if let Self::Grid(grid) = self {
             value.as_real().and_then(|value| grid.coordinate(value)).map(|u| {
                 x[0] = u;
@@ -140,6 +176,25 @@ impl Encoding {
             Error::invalid(&*dimension.name, value.quoted(), dimension.kind.allowed())
         })
     }
+}
+
+/// The shares that a configuration has; refuses what does not sum to one.
+fn written_shares(names: &[String], configuration: &Configuration) -> Result<Vec<f64>> {
+    const ALLOWED: &str = "a share from 0 to 1";
+    let share = |name: &String| {
+        let value = configuration.get(name).ok_or_else(|| Error::MissingValue {
+            dimension: name.clone(),
+            allowed: ALLOWED.to_owned(),
+        })?;
+        let share = value.as_real().filter(|share| (0.0..=1.0).contains(share));
+        share.ok_or_else(|| Error::invalid(name, value.quoted(), ALLOWED))
+    };
+    let shares = names.iter().map(share).collect::<Result<Vec<f64>>>()?;
+    let sum: f64 = shares.iter().sum();
+    if (sum - 1.0).abs() > TOLERANCE {
+        return Err(Error::invalid(names.join(" + "), sum, format!("1, to within {TOLERANCE:e}")));
+    }
+    Ok(shares)
 }
 
 /// The integers of a log scale.
@@ -168,6 +223,12 @@ impl LogBins {
         let value = (self.base + self.range * unit(u)).exp();
         // Adding a half and cutting off rounds to the nearest: values are positive, below 2⁴⁰ + 1.
         ((value + 0.5) as i64).clamp(self.low, self.high).abs_diff(self.low)
+    }
+
+    /// Where the share of a level begins, which is where that of the one before ends.
+    pub(super) fn edge(&self, level: u64) -> f64 {
+        let value = (self.low + level as i64) as f64 - 0.5;
+        ((value.ln() - self.base) / self.range).clamp(0.0, 1.0)
     }
 
     #[inline]

@@ -65,6 +65,11 @@ impl Grid {
         Ok(Self { low, high, scale, base, range, resolution })
     }
 
+    /// The lowest and the highest value.
+    pub(super) fn bounds(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
     /// From one coordinate of the grid to the next.
     pub(super) fn resolution(&self) -> f64 {
         self.resolution

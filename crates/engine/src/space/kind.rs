@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::shares;
 use super::value::{Value, list};
 use crate::error::{Error, Result};
 
@@ -64,6 +65,11 @@ pub enum Kind {
         /// At least two, all different.
         levels: Vec<Value>,
     },
+    /// Parts of a whole: real numbers from 0 to 1 that sum to one. Each part is a parameter with a name of its own.
+    Shares {
+        /// The names of the parts: two at least, 64 at most, all different.
+        of: Vec<String>,
+    },
 }
 
 impl Kind {
@@ -77,13 +83,14 @@ impl Kind {
             Self::Boolean => Ok(()),
             Self::Categorical { choices } => check_choices(&format!("{name}.choices"), choices),
             Self::Ordinal { levels } => check_choices(&format!("{name}.levels"), levels),
+            Self::Shares { of } => check_shares(&format!("{name}.of"), of),
         }
     }
 
-    /// How many values there are; `None` for real numbers.
+    /// How many values there are; `None` for real numbers and shares.
     pub(super) fn count(&self) -> Option<u64> {
         match self {
-            Self::Real { .. } => None,
+            Self::Real { .. } | Self::Shares { .. } => None,
             Self::Integer { low, high, step, .. } => {
                 Some(high.abs_diff(*low) / step.unsigned_abs() + 1)
             }
@@ -94,10 +101,11 @@ impl Kind {
         }
     }
 
-    /// The value at a level, counted from 0 and below [`Kind::count`]. Real numbers have no levels.
+    /// The value at a level, counted from 0 and below [`Kind::count`]. Real numbers and shares have no levels.
     pub(super) fn value(&self, level: u64) -> Value {
         match self {
             Self::Real { low, .. } => Value::Real(*low),
+            Self::Shares { .. } => Value::Real(0.0),
             Self::Integer { low, step, .. } => Value::Integer(low + step * level as i64),
             Self::Boolean => Value::Boolean(level == 1),
             Self::Categorical { choices: values } | Self::Ordinal { levels: values } => {
@@ -109,7 +117,7 @@ impl Kind {
     /// The level of a value; `None` if the value is none of this kind's.
     pub(super) fn level(&self, value: &Value) -> Option<u64> {
         match self {
-            Self::Real { .. } => None,
+            Self::Real { .. } | Self::Shares { .. } => None,
             Self::Integer { low, high, step, .. } => {
                 let value = value.as_integer().filter(|value| (low..=high).contains(&value))?;
                 let above = value.abs_diff(*low);
@@ -136,6 +144,7 @@ impl Kind {
             Self::Categorical { choices: values } | Self::Ordinal { levels: values } => {
                 format!("one of {}", list(values))
             }
+            Self::Shares { of } => format!("shares of {}, which sum to 1", of.join(", ")),
         }
     }
 }
@@ -193,6 +202,24 @@ fn check_integer(name: &str, low: i64, high: i64, scale: Scale, step: i64) -> Re
     if (high - low) as u64 / step as u64 >= MOST_LEVELS {
         let allowed = "such that there are at most 2^48 values; raise the step";
         return Err(Error::invalid(format!("{name}.high"), high, allowed));
+    }
+    Ok(())
+}
+
+fn check_shares(field: &str, names: &[String]) -> Result<()> {
+    if !(2..=shares::MOST).contains(&names.len()) {
+        let allowed = format!("two names at least and {} at most", shares::MOST);
+        return Err(Error::invalid(field, format!("{names:?}"), allowed));
+    }
+    for (i, name) in names.iter().enumerate() {
+        let field = || format!("{field}[{i}]");
+        if name.trim().is_empty() {
+            return Err(Error::invalid(field(), format!("{name:?}"), "not empty"));
+        }
+        if names[..i].contains(name) {
+            let allowed = "different from the names before it";
+            return Err(Error::invalid(field(), format!("{name:?}"), allowed));
+        }
     }
     Ok(())
 }

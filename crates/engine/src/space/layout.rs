@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::configuration::Configuration;
 use super::dimension::Dimension;
 use super::encoding::Encoding;
+use super::kind::Kind;
 use super::value::{Value, list};
 use crate::error::{Error, Result};
 
@@ -67,8 +68,22 @@ impl Layout {
             layout.entries.push(Entry { encoding, range, slot: None, gate });
             // Only now, so that no dimension is its own parent.
             layout.names.insert(dimension.name.clone(), i);
+            layout.name_shares(dimension, i)?;
         }
         Ok(layout)
+    }
+
+    /// Notes the names of shares, which are parameters like any other.
+    fn name_shares(&mut self, dimension: &Dimension, index: usize) -> Result<()> {
+        let Kind::Shares { of } = &dimension.kind else { return Ok(()) };
+        for (place, name) in of.iter().enumerate() {
+            if let Some(first) = self.names.insert(name.clone(), index) {
+                let field = format!("{}.of[{place}]", dimension.name);
+                let allowed = format!("different from the names of dimensions[{first}]");
+                return Err(Error::invalid(field, format!("{name:?}"), allowed));
+            }
+        }
+        Ok(())
     }
 
     /// The compiled condition of a dimension, all those before which are laid out.
@@ -160,8 +175,7 @@ impl Layout {
                 let block = &x[entry.range.clone()];
                 let level = entry.encoding.level(block);
                 seen.record(entry, level);
-                let value = entry.encoding.decode(dimension, block, level);
-                configuration.insert(dimension.name.clone(), value);
+                entry.encoding.decode(dimension, block, level, &mut configuration);
             }
         }
         configuration
@@ -184,47 +198,46 @@ impl Layout {
         let mut seen = self.unseen();
         for (entry, dimension) in self.entries.iter().zip(dimensions) {
             let block = &mut x[entry.range.clone()];
-            let value = configuration.get(&dimension.name);
-            match (seen.is_active(entry), value) {
-                (true, Some(value)) => {
-                    let level = entry.encoding.encode(dimension, value, block)?;
-                    seen.record(entry, level);
-                }
-                (true, None) => {
-                    return Err(Error::MissingValue {
-                        dimension: dimension.name.clone(),
-                        allowed: dimension.kind.allowed(),
-                    });
-                }
-                (false, None) => entry.encoding.write_inactive(block),
-                (false, Some(_)) => {
-                    return Err(unexpected(dimension, configuration));
-                }
+            if let Kind::Shares { of } = &dimension.kind
+                && configuration.get(&dimension.name).is_some()
+            {
+                let reason = format!("it is a whole; its shares are {}", of.join(", "));
+                return Err(Error::UnexpectedValue { dimension: dimension.name.clone(), reason });
             }
+            if seen.is_active(entry) {
+                let level = entry.encoding.encode(dimension, configuration, block)?;
+                seen.record(entry, level);
+                continue;
+            }
+            if let Some(name) =
+                dimension.parameters().find(|name| configuration.get(name).is_some())
+            {
+                return Err(unexpected(name, dimension, configuration));
+            }
+            entry.encoding.write_inactive(block);
         }
         Ok(x)
     }
 }
 
 /// The error for a value of an inactive dimension.
-fn unexpected(dimension: &Dimension, configuration: &Configuration) -> Error {
+fn unexpected(name: &str, dimension: &Dimension, configuration: &Configuration) -> Error {
     let reason = dimension.condition.as_ref().map_or_else(String::new, |condition| {
         let parent = configuration
             .get(&condition.parent)
             .map_or_else(|| "not active".to_owned(), Value::quoted);
         format!("it is active only where {condition}, and `{}` is {parent} here", condition.parent)
     });
-    Error::UnexpectedValue { dimension: dimension.name.clone(), reason }
+    Error::UnexpectedValue { dimension: name.to_owned(), reason }
 }
 
-/// The names of dimensions, as an error message lists them.
+/// The names of the parameters of dimensions, as an error message lists them.
 fn names(dimensions: &[Dimension]) -> String {
     if dimensions.is_empty() {
         return "none".to_owned();
     }
-    let names: Vec<String> =
-        dimensions.iter().map(|dimension| format!("`{}`", dimension.name)).collect();
-    names.join(", ")
+    let parameters = dimensions.iter().flat_map(Dimension::parameters);
+    parameters.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 const INLINE: usize = 16;

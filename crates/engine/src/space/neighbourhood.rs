@@ -9,6 +9,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use super::candidates::Candidates;
 use super::encoding::Encoding;
 use super::layout::Layout;
+use super::shares::Shares;
 use crate::seed::{Rng, below, uniform};
 
 /// How many of the nearest candidates count as near.
@@ -68,6 +69,7 @@ pub(super) fn near_candidate(candidates: &Candidates, x: &[f64], rng: &mut Rng) 
 fn nudge(encoding: &Encoding, block: &mut [f64], rng: &mut Rng, radius: f64) {
     let mut normal = || -> f64 { StandardNormal.sample(rng) };
     match encoding {
+        Encoding::Shares(shares) => nudge_shares(shares, block, rng, radius),
         Encoding::Grid(grid) => {
             let from = block[0];
             let to = grid.round(reflect(from + radius * normal()));
@@ -99,6 +101,21 @@ fn nudge(encoding: &Encoding, block: &mut [f64], rng: &mut Rng, radius: f64) {
             let other = below(rng, choices - 1) as u64;
             encoding.write(other + u64::from(other >= from), block);
         }
+    }
+}
+
+/// Moves one split of shares by a Gaussian step of deviation `radius` in its coordinate. The first split always means
+/// something; another does, if its group has a share.
+fn nudge_shares(shares: &Shares, block: &mut [f64], rng: &mut Rng, radius: f64) {
+    let from = block.to_vec();
+    let place = below(rng, block.len());
+    let normal: f64 = StandardNormal.sample(rng);
+    block[place] = reflect(block[place] + radius * normal);
+    shares.snap(block);
+    if *block == from[..] {
+        let step = shares.resolution();
+        block[0] = if from[0] < 0.5 { from[0] + step } else { from[0] - step };
+        shares.snap(block);
     }
 }
 

@@ -51,7 +51,13 @@ fn kinds(real: bool) -> impl Strategy<Value = Kind> {
         choices().prop_map(|choices| Kind::Categorical { choices }),
         choices().prop_map(|levels| Kind::Ordinal { levels }),
     ];
-    if real { prop_oneof![1 => linear, 1 => log, 4 => discrete].boxed() } else { discrete.boxed() }
+    // Their names are given later.
+    let shares = (2..7_usize).prop_map(|count| Kind::Shares { of: vec![String::new(); count] });
+    if real {
+        prop_oneof![1 => linear, 1 => log, 1 => shares, 4 => discrete].boxed()
+    } else {
+        discrete.boxed()
+    }
 }
 
 /// Spaces of up to `most` dimensions; each may hang on any discrete one before it.
@@ -59,7 +65,12 @@ fn spaces(most: usize, real: bool) -> impl Strategy<Value = SearchSpace> {
     let dimension = (kinds(real), prop::option::of((any::<prop::sample::Index>(), 1..u64::MAX)));
     prop::collection::vec(dimension, 1..=most).prop_map(|recipes| {
         let mut dimensions: Vec<Dimension> = Vec::new();
-        for (i, (kind, parent)) in recipes.into_iter().enumerate() {
+        for (i, (mut kind, parent)) in recipes.into_iter().enumerate() {
+            if let Kind::Shares { of } = &mut kind {
+                for (j, name) in of.iter_mut().enumerate() {
+                    *name = format!("d{i}s{j}");
+                }
+            }
             let mut dimension = Dimension::new(format!("d{i}"), kind);
             let parents: Vec<&Dimension> =
                 dimensions.iter().filter(|dimension| dimension.kind.count().is_some()).collect();

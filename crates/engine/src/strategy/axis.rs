@@ -1,4 +1,5 @@
-//! One dimension as a model of its values sees it: a number on the unit interval, or a choice.
+//! One dimension as a model of its values sees it: a number on the unit interval, or a choice. Shares are several
+//! numbers.
 //!
 //! A number that is discrete is a cell of the interval, and has the mass of its cell under a kernel rather
 //! than the density at its centre: otherwise narrow kernels would count for more on coarse scales.
@@ -25,16 +26,25 @@ pub(super) enum Scope {
 pub(super) struct Axis {
     pub(super) scope: Scope,
     pub(super) coordinates: Range<usize>,
+    /// The index of the dimension.
+    pub(super) dimension: usize,
 }
 
 impl Axis {
     /// The dimensions of a space, in order.
     pub(super) fn all(space: &SearchSpace) -> Vec<Self> {
-        let axis = |(i, dimension): (usize, &Dimension)| Self {
-            scope: Scope::of(&dimension.kind),
-            coordinates: space.coordinates(i),
-        };
-        space.dimensions().iter().enumerate().map(axis).collect()
+        let mut axes = Vec::with_capacity(space.dim());
+        for (index, Dimension { kind, .. }) in space.dimensions().iter().enumerate() {
+            let coordinates = space.coordinates(index);
+            let mut push = |coordinates| {
+                axes.push(Self { scope: Scope::of(kind), coordinates, dimension: index });
+            };
+            match kind {
+                Kind::Shares { .. } => coordinates.for_each(|i| push(i..i + 1)),
+                _ => push(coordinates),
+            }
+        }
+        axes
     }
 
     /// The number, or the choice, at a legal point.
@@ -64,7 +74,7 @@ impl Axis {
 impl Scope {
     fn of(kind: &Kind) -> Self {
         match kind {
-            Kind::Real { .. } => Self::Real,
+            Kind::Real { .. } | Kind::Shares { .. } => Self::Real,
             Kind::Integer { low, high, scale: Scale::Log, .. } => {
                 let base = (*low as f64 - 0.5).ln();
                 Self::LogCells { base, range: (*high as f64 + 0.5).ln() - base }

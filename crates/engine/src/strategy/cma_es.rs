@@ -193,8 +193,8 @@ impl Run {
             .map(|&i| {
                 let mut x = history.points().row(i).to_vec();
                 if conditional {
-                    for (axis, _) in axes.iter().zip(space.active(&x)).filter(|(_, active)| !active)
-                    {
+                    let active = space.active(&x);
+                    for axis in axes.iter().filter(|axis| !active[axis.dimension]) {
                         let range = axis.coordinates.clone();
                         x[range.clone()].copy_from_slice(&self.evolution.mean()[range]);
                     }

@@ -89,7 +89,7 @@ pub fn place(
     let mut batch = domain.sample(random, &mut rng)?;
     if matches!(initial, Initial::CentreFirst(_)) && issued == 0 {
         let mut centre = vec![0.5; space.dim()];
-        space.snap(&mut centre);
+        space.settle(&mut centre);
         if batch.rows().all(|x| x != centre) {
             batch.row_mut(0).copy_from_slice(&centre);
         }

@@ -2,7 +2,7 @@
 //!
 //! A trial's place in the sequence is the number of trials issued before it, told or pending, so that batches
 //! of any size continue one sequence. Every dimension takes one coordinate of the sequence, whatever its
-//! encoding: u picks the ⌊ku⌋-th of k choices, so that categoricals are filled as evenly as numbers are. The
+//! encoding (shares take as many as they have): u picks the ⌊ku⌋-th of k choices, so that categoricals are filled as evenly as numbers are. The
 //! rest is the space's: a coordinate of an inactive dimension has no effect, and a point that is taken moves
 //! to a free one nearby. Among candidates, the nearest to the point is chosen.
 //!
@@ -61,21 +61,25 @@ impl Strategy for Sobol {
 /// The `index`-th point of the sequence, before it is moved to a legal one.
 fn point(space: &SearchSpace, seed: Seed, index: u64) -> Vec<f64> {
     let mut x = vec![0.0; space.dim()];
-    let mut scramble = 0;
-    for (i, dimension) in space.dimensions().iter().enumerate() {
-        if i % GROUP == 0 {
+    let (mut place, mut scramble) = (0, 0);
+    let mut next = || {
+        if place % GROUP == 0 {
             // One scramble for each group of dimensions and each length of the sequence.
-            let sequence = (index / LENGTH) << 32 | (i / GROUP) as u64;
+            let sequence = (index / LENGTH) << 32 | (place / GROUP) as u64;
             scramble = seed.stream("sobol", sequence).next_u32();
         }
-        let u = sobol_burley::sample((index % LENGTH) as u32, (i % GROUP) as u32, scramble);
+        place += 1;
+        let dimension = ((place - 1) % GROUP) as u32;
+        f64::from(sobol_burley::sample((index % LENGTH) as u32, dimension, scramble))
+    };
+    for (i, dimension) in space.dimensions().iter().enumerate() {
         let block = &mut x[space.coordinates(i)];
         match &dimension.kind {
             Kind::Categorical { choices } => {
-                let choice = (f64::from(u) * choices.len() as f64) as usize;
+                let choice = (next() * choices.len() as f64) as usize;
                 block[choice.min(choices.len() - 1)] = 1.0;
             }
-            _ => block[0] = f64::from(u),
+            _ => block.fill_with(&mut next),
         }
     }
     x

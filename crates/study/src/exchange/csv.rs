@@ -15,7 +15,7 @@ use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value as Json;
 use wimble::goal::Goal;
 use wimble::outcome::Measured;
-use wimble::space::{Configuration, Dimension, Kind, SearchSpace, Value};
+use wimble::space::{Configuration, Kind, Parameter, SearchSpace, Value};
 
 use super::row::Row;
 use crate::error::{Error, Result};
@@ -82,8 +82,7 @@ fn write_all(
     let attributes: BTreeSet<&str> =
         rows.iter().flat_map(|row| row.attributes.iter().map(|(name, _)| name)).collect();
     let fields = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let parameters =
-        space.dimensions().iter().map(|dimension| format!("{PARAMETER}{}", dimension.name));
+    let parameters = space.parameters().map(|parameter| format!("{PARAMETER}{}", parameter.name));
     let header = fields(&BEFORE)
         .into_iter()
         .chain(fields(single))
@@ -103,9 +102,8 @@ fn write_all(
         let after =
             [row.reason.clone(), row.worker.clone(), row.started.clone(), row.finished.clone()];
         let parameters = space
-            .dimensions()
-            .iter()
-            .map(|dimension| row.params.get(&dimension.name).map(ToString::to_string));
+            .parameters()
+            .map(|parameter| row.params.get(parameter.name).map(ToString::to_string));
         let attributes = attributes.iter().map(|name| row.attributes.get(name).map(attribute_cell));
         let cells = before
             .into_iter()
@@ -159,9 +157,9 @@ fn read_all(space: &SearchSpace, goal: &Goal, text: &str) -> anyhow::Result<Vec<
             Ok(values.into_iter().collect())
         };
         let mut params = Configuration::new();
-        for dimension in space.dimensions() {
-            if let Some(text) = cell(&format!("{PARAMETER}{}", dimension.name)) {
-                params.insert(dimension.name.clone(), value(dimension, &text).with_context(place)?);
+        for parameter in space.parameters() {
+            if let Some(text) = cell(&format!("{PARAMETER}{}", parameter.name)) {
+                params.insert(parameter.name, value(parameter, &text).with_context(place)?);
             }
         }
         let value = number("value")?;
@@ -205,7 +203,7 @@ fn check_header(
         .chain(&AFTER)
         .map(|name| (*name).to_owned())
         .chain(names.columns())
-        .chain(space.dimensions().iter().map(|dimension| format!("{PARAMETER}{}", dimension.name)))
+        .chain(space.parameters().map(|parameter| format!("{PARAMETER}{}", parameter.name)))
         .collect();
     for column in header {
         let deviation = column.strip_prefix(DEVIATION);
@@ -231,10 +229,10 @@ fn attribute_cell(value: &Json) -> String {
     }
 }
 
-/// A text as a value of its dimension.
-pub fn value(dimension: &Dimension, text: &str) -> Result<Value> {
-    let found = match &dimension.kind {
-        Kind::Real { .. } => text.parse().ok().map(Value::Real),
+/// A text as a value of its parameter.
+pub fn value(parameter: Parameter<'_>, text: &str) -> Result<Value> {
+    let found = match parameter.kind {
+        Kind::Real { .. } | Kind::Shares { .. } => text.parse().ok().map(Value::Real),
         Kind::Integer { .. } => text.parse().ok().map(Value::Integer),
         Kind::Boolean => text.to_ascii_lowercase().parse().ok().map(Value::Boolean),
         Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
@@ -242,8 +240,8 @@ pub fn value(dimension: &Dimension, text: &str) -> Result<Value> {
         }
     };
     found.ok_or_else(|| {
-        let allowed = match &dimension.kind {
-            Kind::Real { .. } => "a number".to_owned(),
+        let allowed = match parameter.kind {
+            Kind::Real { .. } | Kind::Shares { .. } => "a number".to_owned(),
             Kind::Integer { .. } => "a whole number".to_owned(),
             Kind::Boolean => "true or false".to_owned(),
             Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
@@ -251,6 +249,6 @@ pub fn value(dimension: &Dimension, text: &str) -> Result<Value> {
                 format!("one of {}", values.join(", "))
             }
         };
-        Error::exchange(&anyhow!("`{}` is {text:?}, but must be {allowed}", dimension.name))
+        Error::exchange(&anyhow!("`{}` is {text:?}, but must be {allowed}", parameter.name))
     })
 }

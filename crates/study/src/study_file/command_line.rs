@@ -120,7 +120,7 @@ impl Template {
 
     /// Refuses a name that stands for nothing.
     pub fn check(&self, space: &SearchSpace) -> Result<(), Unreadable> {
-        let parameters = || space.dimensions().iter().map(|dimension| dimension.name.as_str());
+        let parameters = || space.parameters().map(|parameter| parameter.name);
         for name in self.placeholders() {
             if parameters().any(|known| known == name)
                 || FACTS.iter().any(|(fact, _)| *fact == name)

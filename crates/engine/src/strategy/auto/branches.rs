@@ -12,7 +12,8 @@
 //! By the first rule no branch starves: its part falls with the square root of the number of trials n only. The second extrapolates the gain of a
 //! branch's later half: one that still improves is ahead of one that has settled at the same value.
 //!
-//! Spaces without conditions, with more than [`MOST`] branches or with a finite list are one branch.
+//! Spaces without conditions, with more than [`MOST`] branches or with a finite list are one branch. Branches that known
+//! constraints rule out do not count.
 //!
 //! Cost: that of a model for each branch that is served.
 
@@ -23,7 +24,7 @@ use crate::error::Result;
 use crate::forecast::Forecast;
 use crate::history::History;
 use crate::points::Points;
-use crate::seed::{Rng, uniform};
+use crate::seed::{Rng, Seed, uniform};
 use crate::space::{Dimension, SearchSpace};
 use crate::strategy::Evidence;
 
@@ -33,6 +34,10 @@ const MOST: u128 = 8;
 const EQUAL: f64 = 10.0;
 /// How far the gain of the later half is extrapolated.
 const GAIN: f64 = 2.0;
+/// Draws from the space, and from a branch, of which one must meet the known constraints for the branch to count.
+const LEGAL_DRAWS: usize = 256;
+/// Draws for a random point of a branch that meets the known constraints.
+const SAMPLE_DRAWS: usize = 32;
 /// Values without which a branch is sampled at random.
 const FEWEST: usize = 2;
 
@@ -61,7 +66,19 @@ impl Branch {
         let coordinates: Vec<usize> = parents.iter().flat_map(|&i| space.coordinates(i)).collect();
         let branch =
             |values: Vec<f64>| Self { fixed: coordinates.iter().copied().zip(values).collect() };
-        (0..count).map(|i| choices.nth(i).map(branch)).collect()
+        let all: Vec<Self> =
+            (0..count).map(|i| choices.nth(i).map(branch)).collect::<Option<_>>()?;
+        if space.known_constraints().is_empty() {
+            return Some(all);
+        }
+        let mut rng = Seed(0).stream("legal branches", 0);
+        let drawn: Vec<Vec<f64>> = (0..LEGAL_DRAWS).map(|_| space.sample(&mut rng)).collect();
+        let mut is_legal = |branch: &Self| {
+            drawn.iter().any(|x| branch.holds(x))
+                || (0..LEGAL_DRAWS).any(|_| space.meets_known(&branch.sample(space, &mut rng)))
+        };
+        let legal: Vec<Self> = all.into_iter().filter(|branch| is_legal(branch)).collect();
+        (legal.len() > 1).then_some(legal)
     }
 
     /// Whether a legal point lies in it.
@@ -69,11 +86,17 @@ impl Branch {
         self.fixed.iter().all(|&(k, value)| x[k] == value)
     }
 
-    /// A legal point of it at random.
+    /// A point of it at random, which meets the known constraints if one of a few draws does.
     pub(super) fn sample(&self, space: &SearchSpace, rng: &mut Rng) -> Vec<f64> {
-        let mut x: Vec<f64> = (0..space.dim()).map(|_| uniform(rng)).collect();
-        self.fixed.iter().for_each(|&(k, value)| x[k] = value);
-        space.snap(&mut x);
+        let mut x = vec![0.0; space.dim()];
+        for _ in 0..SAMPLE_DRAWS {
+            x.fill_with(|| uniform(rng));
+            self.fixed.iter().for_each(|&(k, value)| x[k] = value);
+            space.snap(&mut x);
+            if space.meets_known(&x) {
+                break;
+            }
+        }
         x
     }
 }
@@ -251,7 +274,6 @@ fn next(counts: &[usize], promises: &[f64]) -> usize {
 mod tests {
     use super::*;
     use crate::goal::Direction;
-    use crate::seed::Seed;
     use crate::session::Session;
     use crate::space::{Configuration, Value};
 

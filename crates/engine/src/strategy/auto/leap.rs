@@ -56,7 +56,7 @@ impl Leap {
             }
             None => return None,
         };
-        space.snap(&mut point);
+        space.settle(&mut point);
         let reach = NEAR * NEAR * squared_distance(&point, main.centre());
         let repeats = pending.rows().any(|x| squared_distance(x, &point) <= reach);
         let likely = patch.feasibility.probability(&patch.frame.enter(&point)) >= LIKELY;

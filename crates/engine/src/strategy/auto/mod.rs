@@ -286,7 +286,7 @@ impl Auto {
 fn is_smooth(space: &SearchSpace) -> bool {
     let levels = |dimension: &Dimension| match &dimension.kind {
         _ if dimension.condition.is_some() => 0,
-        Kind::Real { .. } => u64::MAX,
+        Kind::Real { .. } | Kind::Shares { .. } => u64::MAX,
         Kind::Integer { low, high, step, .. } => high.abs_diff(*low) / step.unsigned_abs(),
         Kind::Ordinal { .. } | Kind::Boolean | Kind::Categorical { .. } => 0,
     };

@@ -59,7 +59,9 @@ impl Picker<'_> {
         let mut weights = model.weights.clone();
         weights.resize(posterior.len(), 0.0);
         let mut field = Field::new(&posterior, &weights, self.candidates(rng));
-        let chances: Vec<f64> = field.points().rows().map(|u| feasibility.probability(u)).collect();
+        let mut chances: Vec<f64> =
+            field.points().rows().map(|u| feasibility.probability(u)).collect();
+        self.rule_out(field.points(), &mut chances);
         let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
         for (j, &width) in widths.iter().enumerate() {
             let width = width * model.scale;
@@ -76,7 +78,25 @@ impl Picker<'_> {
         Ok(chosen)
     }
 
-    /// The free point with the highest bound: the best candidate after its climb, or the next best candidate.
+    /// Takes the chance of candidates that break a known constraint, unless all of them do.
+    fn rule_out(&self, candidates: &Points, chances: &mut [f64]) {
+        if self.space.known_constraints().is_empty() {
+            return;
+        }
+        let is_legal = |u: &[f64]| {
+            let mut x = self.patch.frame.leave(u);
+            self.space.snap(&mut x);
+            self.space.meets_known(&x)
+        };
+        let legal: Vec<bool> = candidates.rows().map(is_legal).collect();
+        if legal.contains(&true) {
+            let illegal = chances.iter_mut().zip(legal).filter(|(_, legal)| !legal);
+            illegal.for_each(|(chance, _)| *chance = 0.0);
+        }
+    }
+
+    /// The free point with the highest bound: the best candidate after its climb, or the next best candidate. Where the
+    /// climb leads out of what is known to be legal, it ends at the edge, if that is better than where it began.
     fn best(
         &self,
         posterior: &Posterior,
@@ -91,16 +111,26 @@ impl Picker<'_> {
             let prediction = field.prediction(i, posterior);
             (prediction.mean + width * prediction.deviation - floor) * chances[i]
         };
-        let mut order: Vec<(f64, usize)> =
-            (0..field.points().len()).map(|i| (value(i), i)).collect();
+        let possible = (0..field.points().len()).filter(|&i| chances[i] != 0.0);
+        let mut order: Vec<(f64, usize)> = possible.map(|i| (value(i), i)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let polished = self.polish(posterior, weights, width, field.points().row(order[0].1));
+        let (top, start) = order[0];
+        let mut polished = self.polish(posterior, weights, width, field.points().row(start));
         let rest = order.iter().map(|&(_, i)| field.points().row(i).to_vec());
         let legal = |u: &[f64]| {
             let mut x = frame.leave(u);
-            self.space.snap(&mut x);
+            self.space.settle(&mut x);
             x
         };
+        if !self.space.known_constraints().is_empty() {
+            let edge = frame.enter(&legal(&polished));
+            let prediction = posterior.predict(weights, &edge);
+            let chance = self.patch.feasibility.probability(&edge);
+            let bound = prediction.mean + width * prediction.deviation;
+            if (bound - floor) * chance < top {
+                polished = field.points().row(start).to_vec();
+            }
+        }
         std::iter::once(polished.clone())
             .chain(rest)
             .map(|u| legal(&u))

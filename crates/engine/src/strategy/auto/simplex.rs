@@ -39,7 +39,7 @@ fn step(evidence: Evidence<'_>, issued: usize) -> Option<Vec<f64>> {
         (0..dim).map(|_| if uniform(&mut rng) < 0.5 { STEP } else { -STEP }).collect();
     let outwards = !(0.0..=1.0).contains(&(x[k] + signs[k]));
     x[k] += if outwards { -signs[k] } else { signs[k] };
-    evidence.space.snap(&mut x);
+    evidence.space.settle(&mut x);
     Some(x)
 }
 

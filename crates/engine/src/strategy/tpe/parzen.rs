@@ -78,12 +78,11 @@ impl<'a> Parzen<'a> {
         let active: Vec<Vec<bool>> = observations.iter().map(|o| space.active(o.x)).collect();
         let columns = axes
             .iter()
-            .enumerate()
-            .map(|(j, axis)| {
+            .map(|axis| {
                 let values: Vec<Option<f64>> = observations
                     .iter()
                     .zip(&active)
-                    .map(|(observation, active)| active[j].then(|| axis.read(observation.x)))
+                    .map(|(o, active)| active[axis.dimension].then(|| axis.read(o.x)))
                     .collect();
                 column(&axis.scope, &values, bandwidth, axes.len())
             })
@@ -117,8 +116,9 @@ impl<'a> Parzen<'a> {
     pub(super) fn log_density(&self, x: &[f64]) -> f64 {
         let active = self.space.active(x);
         let mut sums = self.log_weights.clone();
-        for ((axis, column), _) in
-            self.axes.iter().zip(&self.columns).zip(active).filter(|(_, active)| *active)
+        let is_active = |axis: &Axis| active[axis.dimension];
+        for (axis, column) in
+            self.axes.iter().zip(&self.columns).filter(|(axis, _)| is_active(axis))
         {
             let value = axis.read(x);
             let cell = axis.scope.cell(value);

@@ -245,7 +245,7 @@ fn parameters(
             serde_json::from_str(&text).with_context(|| format!("the distribution of `{name}`"))?;
         let kind = kind(&json).with_context(|| format!("the distribution of `{name}`, {text}"))?;
         let value = match &kind {
-            Kind::Real { .. } => Value::Real(number),
+            Kind::Real { .. } | Kind::Shares { .. } => Value::Real(number),
             Kind::Integer { .. } => Value::Integer(number as i64),
             Kind::Boolean => Value::Boolean(number != 0.0),
             Kind::Categorical { choices } => match choices.get(number as usize) {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use rusqlite::{Connection, Transaction, params};
 use serde_json::{Value as Json, json};
 use wimble::outcome::Outcome;
-use wimble::space::{Configuration, Dimension, Kind, Scale, Value};
+use wimble::space::{Configuration, Kind, Parameter, Scale, Value};
 
 use super::{INFEASIBLE, MEASUREMENT, OURS, REASON, SCHEMA, TRIAL, goal};
 use crate::attributes::Attributes;
@@ -98,19 +98,19 @@ fn write_trial(
         Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
         Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
     }
-    for dimension in settings.space.dimensions() {
-        if let Some((number, distribution)) = written(dimension, &trial.configuration) {
+    for parameter in settings.space.parameters() {
+        if let Some((number, distribution)) = written(parameter, &trial.configuration) {
             transaction
                 .prepare_cached("INSERT INTO trial_params (trial_id, param_name, param_value, distribution_json) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![id, dimension.name, number, distribution.to_string()])?;
+                .execute(params![id, parameter.name, number, distribution.to_string()])?;
         }
     }
     Ok(())
 }
 
 /// A parameter as Optuna keeps it: a number, and what it means.
-fn written(dimension: &Dimension, configuration: &Configuration) -> Option<(f64, Json)> {
-    let value = configuration.get(&dimension.name)?;
+fn written(parameter: Parameter<'_>, configuration: &Configuration) -> Option<(f64, Json)> {
+    let value = configuration.get(parameter.name)?;
     let choice = |values: &[Value]| -> Option<(f64, Json)> {
         let place = values.iter().position(|known| known == value)?;
         Some((
@@ -118,7 +118,9 @@ fn written(dimension: &Dimension, configuration: &Configuration) -> Option<(f64,
             json!({ "name": "CategoricalDistribution", "attributes": { "choices": values } }),
         ))
     };
-    match &dimension.kind {
+    match parameter.kind {
+        // No parameter is more than one share.
+        Kind::Shares { .. } => None,
         Kind::Real { low, high, scale } => {
             let attributes =
                 json!({ "step": null, "low": low, "high": high, "log": *scale == Scale::Log });

@@ -108,9 +108,8 @@ impl Reader<'_> {
         let conditional = |name: &&str| {
             space.is_some_and(|space| {
                 space
-                    .dimensions()
-                    .iter()
-                    .any(|dimension| dimension.name == *name && dimension.condition.is_some())
+                    .parameters()
+                    .any(|parameter| parameter.name == *name && parameter.condition.is_some())
             })
         };
         if let Some(name) = template.placeholders().find(conditional) {

@@ -2,6 +2,7 @@
 
 mod evaluation;
 mod goal;
+mod known;
 mod space;
 
 use std::ops::Range;
@@ -17,7 +18,7 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 22] = [
+pub const SETTINGS: [(&str, &str); 23] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -42,6 +43,10 @@ pub const SETTINGS: [(&str, &str); 22] = [
     ("lease", "how long a worker keeps a trial without a heartbeat [60s]"),
     ("lost-retries", "how many times a trial may lose its worker before it counts as failed [3]"),
     ("space", "a table of the parameters"),
+    (
+        "known",
+        "a list of constraints that every suggestion meets, such as \"batch * layers <= 4096\"",
+    ),
     ("repeats", "whether the same configuration may be tried again [false]"),
 ];
 

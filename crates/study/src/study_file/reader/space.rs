@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use wimble::internals::nearest;
-use wimble::space::{Configuration, Dimension, SearchSpace};
+use wimble::space::{Configuration, Dimension, Kind, SearchSpace};
 
 use super::super::document::{Content, Entry};
 use super::super::variable;
@@ -25,6 +25,7 @@ impl Reader<'_> {
         let before = self.mistakes.len();
         let mut parameters: Vec<(String, &Entry, Dimension)> = Vec::new();
         let (mut repeats, mut candidates) = (None, None);
+        let mut known: Vec<&Entry> = self.table.get("known").into_iter().collect();
         for entry in &table.0 {
             match (&entry.node.content, entry.key.as_str()) {
                 (Content::Table(fields), _) => {
@@ -49,6 +50,7 @@ impl Reader<'_> {
                     }
                 }
                 (Content::Boolean(value), "repeats") => repeats = Some(*value),
+                (Content::List(_), "known") => known.push(entry),
                 (Content::List(_), "candidates") => {
                     match serde_json::from_value::<Vec<Configuration>>(entry.node.to_json()) {
                         Ok(list) => candidates = Some(list),
@@ -73,6 +75,7 @@ impl Reader<'_> {
                 _ => self.wrong_kind(entry, "true or false"),
             }
         }
+        let known = self.constraints(&known);
         if self.mistakes.len() > before {
             return None;
         }
@@ -84,6 +87,7 @@ impl Reader<'_> {
         match space {
             Ok(space) => {
                 self.check_variables(&parameters);
+                let space = self.with_known(space, &known)?;
                 Some(space.allow_repeats(repeats.unwrap_or(false)))
             }
             Err(error) => {
@@ -122,7 +126,14 @@ impl Reader<'_> {
     /// Two parameters must not share an environment variable.
     fn check_variables(&mut self, parameters: &[(String, &Entry, Dimension)]) {
         let mut seen: BTreeMap<String, &str> = BTreeMap::new();
-        for (name, entry, _) in parameters {
+        let names = parameters.iter().flat_map(|(name, entry, dimension)| {
+            let names = match &dimension.kind {
+                Kind::Shares { of } => &of[..],
+                _ => std::slice::from_ref(name),
+            };
+            names.iter().map(move |name| (name, entry))
+        });
+        for (name, entry) in names {
             if let Some(first) = seen.insert(variable(name), name) {
                 let message = format!(
                     "`{first}` and `{name}` would both be {} in the environment; rename one",

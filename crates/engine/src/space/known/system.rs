@@ -1,0 +1,181 @@
+//! All constraints of a space together: whether a point meets them, and what they leave of a box.
+
+use super::expression::Expression;
+use super::propagation::{Activity, Parts, Scratch, Verdict};
+use super::variable::{Axis, Variable};
+use crate::space::configuration::Configuration;
+use crate::space::encoding::Encoding;
+use crate::space::layout::{Gate, Layout};
+
+/// Passes over all constraints before a box is taken as it is.
+const PASSES: usize = 8;
+/// A box that keeps more than this share of its size was hardly narrowed.
+const HARDLY: f64 = 0.95;
+
+/// Constraints over the axes of a space.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct System {
+    pub axes: Vec<Axis>,
+    pub variables: Vec<Variable>,
+    pub expressions: Vec<Expression>,
+    /// The variables that some constraint mentions.
+    mentioned: Vec<usize>,
+    /// Whether one of them may be inactive.
+    conditional: bool,
+    /// The axes that a constraint depends on, also by way of what makes its variables active.
+    pub relevant: Vec<usize>,
+    /// The condition of each dimension, and the axis of the parent.
+    gates: Vec<Option<(Gate, usize)>>,
+}
+
+/// Room to compute in, kept from one point to the next.
+#[derive(Debug, Default)]
+pub(super) struct Probe {
+    place: Vec<f64>,
+    values: Vec<f64>,
+    slots: Vec<f64>,
+}
+
+impl System {
+    pub fn new(layout: &Layout, variables: Vec<Variable>, expressions: Vec<Expression>) -> Self {
+        let axes = Axis::all(layout);
+        let axis_of = |dimension: usize| axes.iter().position(|axis| axis.dimension == dimension);
+        let gate = |gate: &Gate| Some((gate.clone(), axis_of(gate.parent)?));
+        let gates: Vec<Option<(Gate, usize)>> =
+            layout.entries().iter().map(|entry| entry.gate.as_ref().and_then(gate)).collect();
+        let mut mentioned: Vec<usize> =
+            expressions.iter().flat_map(|expression| expression.variables.clone()).collect();
+        mentioned.sort_unstable();
+        mentioned.dedup();
+        let conditional = mentioned.iter().any(|&variable| variables[variable].conditional);
+        let mut relevant = Vec::new();
+        for &variable in &mentioned {
+            let Variable { axis, dimension, .. } = variables[variable];
+            relevant.extend(axis..axis + variables[variable].width());
+            let mut dimension = dimension;
+            while let Some((gate, axis)) = &gates[dimension] {
+                relevant.push(*axis);
+                dimension = gate.parent;
+            }
+        }
+        relevant.sort_unstable();
+        relevant.dedup();
+        Self { axes, variables, expressions, mentioned, conditional, relevant, gates }
+    }
+
+    /// The whole space.
+    pub fn whole(&self) -> Parts {
+        self.axes.iter().map(Axis::whole).collect()
+    }
+
+    /// The share of the space that a box has.
+    pub fn share(&self, parts: &Parts) -> f64 {
+        self.axes.iter().zip(parts).map(|(axis, &part)| axis.share(part)).product()
+    }
+
+    /// The place of a legal point.
+    pub fn place(&self, layout: &Layout, x: &[f64]) -> Vec<f64> {
+        let mut place = Vec::with_capacity(self.axes.len());
+        self.read_place(layout, x, &mut place);
+        place
+    }
+
+    fn read_place(&self, layout: &Layout, x: &[f64], place: &mut Vec<f64>) {
+        place.clear();
+        for axis in &self.axes {
+            place.push(match axis.is_continuous() {
+                true => x[axis.coordinate],
+                false => {
+                    let entry = &layout.entries()[axis.dimension];
+                    entry.encoding.level(&x[entry.range.clone()]) as f64
+                }
+            });
+        }
+    }
+
+    /// Writes the legal point nearest to a place.
+    pub fn write(&self, layout: &Layout, place: &[f64], x: &mut [f64]) {
+        for (axis, &at) in self.axes.iter().zip(place) {
+            let entry = &layout.entries()[axis.dimension];
+            match &entry.encoding {
+                Encoding::Grid(_) | Encoding::Shares(_) => x[axis.coordinate] = at,
+                encoding => encoding.write(at as u64, &mut x[entry.range.clone()]),
+            }
+        }
+        layout.snap(x);
+    }
+
+    /// Whether a legal point of the dimensions meets every constraint.
+    pub fn is_met(&self, layout: &Layout, x: &[f64], probe: &mut Probe) -> bool {
+        let Probe { place, values, slots } = probe;
+        self.read_place(layout, x, place);
+        values.clear();
+        values.resize(self.variables.len(), 0.0);
+        let active = if self.conditional { layout.active(x) } else { Vec::new() };
+        for &variable in &self.mentioned {
+            let found = &self.variables[variable];
+            let silent = found.conditional && !active[found.dimension];
+            values[variable] = if silent { f64::NAN } else { found.value(place) };
+        }
+        self.expressions.iter().all(|expression| expression.is_met(values, slots))
+    }
+
+    /// The first constraint that a configuration breaks, by index. Parameters without a value are inactive.
+    pub fn broken_by(&self, configuration: &Configuration) -> Option<usize> {
+        let value = |variable: &Variable| {
+            configuration.get(&variable.name).and_then(|value| variable.read(value))
+        };
+        let values: Vec<f64> =
+            self.variables.iter().map(|variable| value(variable).unwrap_or(f64::NAN)).collect();
+        let mut slots = Vec::new();
+        self.expressions.iter().position(|expression| !expression.is_met(&values, &mut slots))
+    }
+
+    /// Cuts off what cannot meet all constraints.
+    pub fn narrow(&self, parts: &mut Parts, scratch: &mut Scratch) -> Verdict {
+        let mut size = self.share(parts);
+        for _ in 0..PASSES {
+            let activity = self.activity(parts);
+            let mut met = true;
+            for expression in &self.expressions {
+                match expression.narrow(&self.variables, &activity, parts, scratch) {
+                    Verdict::Broken => return Verdict::Broken,
+                    Verdict::Met => {}
+                    Verdict::Open => met = false,
+                }
+            }
+            if met {
+                return Verdict::Met;
+            }
+            let before = std::mem::replace(&mut size, self.share(parts));
+            if size > HARDLY * before {
+                break;
+            }
+        }
+        Verdict::Open
+    }
+
+    /// Whether each variable is active in a box.
+    fn activity(&self, parts: &Parts) -> Vec<Activity> {
+        if !self.conditional {
+            return vec![Activity::Always; self.variables.len()];
+        }
+        let mut dimensions: Vec<Activity> = Vec::with_capacity(self.gates.len());
+        for gate in &self.gates {
+            let Some((gate, axis)) = gate else {
+                dimensions.push(Activity::Always);
+                continue;
+            };
+            let (low, high) = parts[*axis];
+            let open = gate.levels.partition_point(|&level| (level as f64) <= high)
+                - gate.levels.partition_point(|&level| (level as f64) < low);
+            dimensions.push(match dimensions[gate.parent] {
+                Activity::Never => Activity::Never,
+                _ if open == 0 => Activity::Never,
+                Activity::Always if open as f64 == high - low + 1.0 => Activity::Always,
+                _ => Activity::Sometimes,
+            });
+        }
+        self.variables.iter().map(|variable| dimensions[variable.dimension]).collect()
+    }
+}
