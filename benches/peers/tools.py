@@ -32,11 +32,13 @@ def is_mixed(domain):
 
 
 class Mixed:
-    """Sides that are {"levels": [...]} or {"choices": [...]}: levels are coded by their places from 0."""
+    """Sides that are {"levels": [...]} or {"choices": [...]}, and perhaps [low, high]: levels are coded by their places
+    from 0."""
 
     def __init__(self, domain):
-        self.levels = [side.get("levels") for side in domain]
-        self.choices = [side.get("choices") for side in domain]
+        self.levels = [side.get("levels") if isinstance(side, dict) else None for side in domain]
+        self.choices = [side.get("choices") if isinstance(side, dict) else None for side in domain]
+        self.reals = [None if isinstance(side, dict) else side for side in domain]
 
     def encode(self, point):
         return [x if levels is None else levels.index(x) for x, levels in zip(point, self.levels)]
@@ -63,8 +65,8 @@ class Tool:
         """By name: `real(low, high)`, `levels(how many)` or `choices(list)`."""
         if self.space is None:
             return {name: real(float(a), float(b)) for name, a, b in zip(self.names, self.box.low, self.box.high)}
-        kinds = zip(self.names, self.space.levels, self.space.choices)
-        return {name: levels(len(a)) if a else choices(b) for name, a, b in kinds}
+        kinds = zip(self.names, self.space.reals, self.space.levels, self.space.choices)
+        return {name: real(*r) if r else levels(len(a)) if a else choices(b) for name, r, a, b in kinds}
 
     def coded(self, point):
         return dict(zip(self.names, self.space.encode(point) if self.space else point))

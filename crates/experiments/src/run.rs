@@ -18,6 +18,7 @@ use wimble::seed::Seed;
 use wimble::session::Session;
 use wimble::strategy::Spec;
 
+use crate::compare::tasks::Game;
 use crate::data::Folder;
 use crate::error::{Error, Result};
 use crate::objective::Objective;
@@ -68,6 +69,13 @@ pub enum Work {
     },
     /// The theory experiment (Figure 1), which draws an instance of its own.
     Theory(TheoryTrial),
+    /// A method of the engine works towards several objectives, or under constraints.
+    Task {
+        /// The method.
+        spec: Box<Spec>,
+        /// Random points that it is told before the first batch.
+        initial: usize,
+    },
 }
 
 /// What a run did.
@@ -168,6 +176,17 @@ fn compute(dir: &Path, trial: &Planned, objectives: &Objectives) -> Result<()> {
         Work::Theory(theory) => {
             let (session, field) = theory.begin(*seed)?;
             (session, Box::new(field))
+        }
+        Work::Task { spec, initial } => {
+            let mut game = Game::new(&start.key.problem, *seed)?;
+            let strategy = spec.build(*batch_size)?;
+            let mut session =
+                Session::new(game.space().clone(), strategy, game.goal().clone(), *seed)?;
+            for point in game.initial().take(*initial) {
+                let told = game.observe(&point)?;
+                session.observe(&point, told)?;
+            }
+            (session, Box::new(game))
         }
     };
     let mut writer = Writer::begin(dir, start.clone())?;

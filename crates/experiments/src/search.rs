@@ -13,8 +13,8 @@ use crate::record::{End, Round};
 
 /// What a method meets: it answers configurations with values, and keeps the score.
 pub(crate) trait Field {
-    /// The value that the method is told.
-    fn observe(&mut self, configuration: &Configuration) -> Result<f64>;
+    /// What the method is told.
+    fn observe(&mut self, configuration: &Configuration) -> Result<Outcome>;
 
     /// Evaluations so far, initial points included.
     fn evaluations(&self) -> usize;
@@ -51,7 +51,7 @@ pub(crate) fn run(
         asks.push(seconds);
         for trial in trials {
             let told = field.observe(&trial.configuration)?;
-            session.tell(trial.id, Outcome::from(told))?;
+            session.tell(trial.id, told)?;
         }
         let metrics = field.metrics(session)?;
         sink(Round { round, evaluations: field.evaluations(), metrics })?;
@@ -95,10 +95,10 @@ impl<'c> Regrets<'c> {
 }
 
 impl Field for Regrets<'_> {
-    fn observe(&mut self, configuration: &Configuration) -> Result<f64> {
+    fn observe(&mut self, configuration: &Configuration) -> Result<Outcome> {
         let seen = self.oracle.observe(configuration)?;
         self.sum += seen.regret;
-        Ok(seen.told)
+        Ok(seen.told.into())
     }
 
     fn evaluations(&self) -> usize {

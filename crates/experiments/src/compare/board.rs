@@ -26,7 +26,12 @@ pub struct Board {
 impl Board {
     /// The records under `dir` with batches of this size.
     pub fn read(dir: &Path, batch_size: usize) -> Result<Self> {
-        let records = Records::read(dir, &folder(batch_size))?;
+        Self::of_figure(dir, &folder(batch_size))
+    }
+
+    /// The records under `dir` of this figure.
+    pub fn of_figure(dir: &Path, figure: &str) -> Result<Self> {
+        let records = Records::read(dir, figure)?;
         let open_runs = records.trials.len() - records.ended();
         let ended = records.trials.into_iter().filter(|(_, trial)| trial.end.is_some());
         let runs = ended.map(|(key, trial)| ((key.method, key.problem, key.trial), trial));
@@ -127,18 +132,19 @@ impl Board {
         tools
     }
 
-    /// The regrets after `evaluations` on every problem and seed that all of `tools` have, by problem: one row a seed,
+    /// The metric after `evaluations` on every problem and seed that all of `tools` have, by problem: one row a seed,
     /// one number a tool.
     pub fn cells<'s>(
         &self,
         subjects: &[&'s Subject],
         tools: &[&Tool],
         evaluations: usize,
+        metric: &str,
     ) -> Vec<(&'s Subject, Vec<Vec<f64>>)> {
         let rows = |&subject: &&'s Subject| {
             let row = |seed| {
                 let of = |tool: &&Tool| {
-                    self.regret(&tool.name, &subject.name, seed, evaluations, "simple_regret")
+                    self.regret(&tool.name, &subject.name, seed, evaluations, metric)
                 };
                 tools.iter().map(of).collect::<Option<Vec<f64>>>()
             };

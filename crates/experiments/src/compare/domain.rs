@@ -54,6 +54,10 @@ impl Domain {
             Kind::Real { low, high, .. } => Ok(Side::Real([*low, *high])),
             Kind::Categorical { choices } => Ok(Side::Choices { choices: choices.clone() }),
             Kind::Ordinal { levels } => Ok(Side::Levels { levels: levels.clone() }),
+            Kind::Integer { low, high, step, .. } => {
+                let levels = (0..=(high - low) / step).map(|k| Value::Integer(low + k * step));
+                Ok(Side::Levels { levels: levels.collect() })
+            }
             kind => Err(self.refusal(format!("{} is {kind:?}, which has no JSON", dimension.name))),
         };
         self.space.dimensions().iter().map(side).collect()
@@ -112,6 +116,16 @@ impl Domain {
                         "{} is {value}, but must be one of {}",
                         side.name,
                         legal.join(", ")
+                    ))
+                })
+            }
+            Kind::Integer { low, high, .. } => {
+                let whole = value.as_real().filter(|x| x.fract() == 0.0);
+                let whole = whole.filter(|x| (*low as f64..=*high as f64).contains(x));
+                whole.map(|x| Value::Integer(x as i64)).ok_or_else(|| {
+                    let name = &side.name;
+                    self.refusal(format!(
+                        "{name} is {value}, but must be a whole number from {low} to {high}"
                     ))
                 })
             }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Others optimise exactly our functions: they send points to `wimble-lab compare evaluate` and read values back
-//! ([`Domain`]). The report merges whatever records there are, and says what is missing.
+//! ([`Domain`]). Several objectives and constraints have settings, records and pages of their own ([`tasks`]). The report merges whatever records there are, and says what is missing.
 
 pub mod board;
 pub mod domain;
@@ -19,6 +19,7 @@ mod page;
 pub mod rank;
 mod report;
 pub mod settings;
+pub mod tasks;
 
 pub use board::Board;
 pub use domain::{Answer, Domain};

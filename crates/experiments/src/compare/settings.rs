@@ -132,9 +132,13 @@ pub struct Changes {
 impl Settings {
     /// Those of the published comparison.
     pub fn published() -> Result<Self> {
-        toml::from_str(include_str!("../../settings/compare.toml")).map_err(|error| {
-            Error::Unreadable { path: "compare.toml".to_owned(), reason: error.to_string() }
-        })
+        Self::parse("compare.toml", include_str!("../../settings/compare.toml"))
+    }
+
+    /// Those of a file of this name.
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self> {
+        toml::from_str(text)
+            .map_err(|error| Error::Unreadable { path: name.to_owned(), reason: error.to_string() })
     }
 
     /// These settings with a user's changes; only our own methods are left, for those can be run here.
@@ -207,12 +211,28 @@ impl Experiment for Settings {
 
 impl Settings {
     fn planned(&self, tool: &Tool, subject: &Subject, seed: usize) -> Result<Planned> {
+        let Self { batch_size, initial, .. } = *self;
+        let spec = Box::new(tool.method()?);
+        let checkpoints = self.checkpoints.clone();
+        let work = Work::Search { spec, initial, first_noise: 0, checkpoints };
+        self.planned_as(folder(batch_size), tool, subject, seed, work)
+    }
+
+    /// The run of a tool on a problem, recorded under a figure's name.
+    pub(super) fn planned_as(
+        &self,
+        figure: String,
+        tool: &Tool,
+        subject: &Subject,
+        seed: usize,
+        work: Work,
+    ) -> Result<Planned> {
         let Self { batch_size, initial, ask_seconds, .. } = *self;
         let spec = tool.method()?;
         Ok(Planned {
             start: Start {
                 key: Key {
-                    figure: folder(batch_size),
+                    figure,
                     problem: subject.name.clone(),
                     method: tool.name.clone(),
                     trial: seed,
@@ -227,12 +247,7 @@ impl Settings {
             seed: Seed(seed as u64),
             batch_size,
             time_limit: Some(ask_seconds),
-            work: Work::Search {
-                spec: Box::new(spec),
-                initial,
-                first_noise: 0,
-                checkpoints: self.checkpoints.clone(),
-            },
+            work,
         })
     }
 }

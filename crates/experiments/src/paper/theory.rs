@@ -21,6 +21,7 @@ use wimble::goal::Direction;
 use wimble::internals::{LabelNoise, normal, rkhs_norm, uniform};
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
+use wimble::outcome::Outcome;
 use wimble::points::Points;
 use wimble::seed::Seed;
 use wimble::session::Session;
@@ -216,7 +217,7 @@ pub(crate) struct Assessment {
 }
 
 impl Field for Assessment {
-    fn observe(&mut self, configuration: &Configuration) -> Result<f64> {
+    fn observe(&mut self, configuration: &Configuration) -> Result<Outcome> {
         let Instance { space, points, objective, optimum, .. } = &self.instance;
         let x = space.encode(configuration)?;
         let chosen = self.instance.index_of(&x)?;
@@ -228,7 +229,8 @@ impl Field for Assessment {
         self.optimum_deviations += self.gain.deviation(points.row(*optimum))?;
         self.gain.push(&x)?;
         let noise = objective::Noise { seed: self.seed, number: self.rounds as u64 };
-        Ok(objective[chosen] + gaussian(self.trial.noise_variance, &mut noise.stream()))
+        let noise = gaussian(self.trial.noise_variance, &mut noise.stream());
+        Ok((objective[chosen] + noise).into())
     }
 
     fn evaluations(&self) -> usize {

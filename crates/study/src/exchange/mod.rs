@@ -249,7 +249,7 @@ mod tests {
     fn what_cannot_be_read_is_named_with_its_place() {
         let space = SearchSpace::new([Dimension::integer("n", 1, 9)]).unwrap();
         for (text, words) in [
-            ("value,param.n\n0.5,x\n", "row 2: param.n is \"x\""),
+            ("value,param.n\n0.5,x\n", "row 2: `n` is \"x\", but must be a whole number"),
             ("value,param.n\n0.5,1\nlow,2\n", "row 3: value is \"low\", but must be a number"),
             ("value,param.m\n", "column `param.m` is unknown; there are trial, state,"),
         ] {

@@ -7,8 +7,9 @@ use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use wimble::seed::Seed;
-use wimble::space::Value;
+use wimble::space::{Configuration, Value};
 use wimble_experiments::Place;
+use wimble_experiments::compare::tasks::{self, Game, Set, Tasks};
 use wimble_experiments::compare::{Answer, Changes, Domain, Latency, Settings, objective, report};
 use wimble_experiments::oracle::Oracle;
 
@@ -28,7 +29,50 @@ pub enum What {
     /// Print the domain of a problem and the initial points that every tool starts from
     Initial(Initial),
     /// Print what is compared as one JSON object
-    Settings,
+    Settings(Print),
+    /// Several objectives: run our methods, or write objectives.md from all records of a folder
+    #[command(subcommand)]
+    Objectives(OfTasks),
+    /// Constraints measured with the trial: run our methods, or write constraints.md from all records of a folder
+    #[command(subcommand)]
+    Constraints(OfTasks),
+}
+
+#[derive(Args)]
+pub struct Print {
+    /// Of the comparison with several objectives, or with constraints
+    #[arg(long, value_parser = ["objectives", "constraints"])]
+    set: Option<String>,
+}
+
+/// What can be done with a comparison of several objectives or constraints.
+#[derive(Subcommand)]
+pub enum OfTasks {
+    /// Run our methods; benches/peers/run --set runs the other tools
+    Run(RunTasks),
+    /// Write the page from all records of a folder
+    Report(Results),
+}
+
+#[derive(Args)]
+pub struct RunTasks {
+    /// Run only these of our methods
+    #[arg(long, value_delimiter = ',')]
+    methods: Vec<String>,
+    /// Run only these problems
+    #[arg(long, value_delimiter = ',')]
+    problems: Vec<String>,
+    /// Runs of each method on each problem [default: 5]
+    #[arg(long)]
+    seeds: Option<usize>,
+    /// Evaluations of each run, initial points included [default: 200]
+    #[arg(long)]
+    evaluations: Option<usize>,
+    /// Where to write records; a run that was stopped resumes from there
+    #[arg(long, value_name = "DIR", default_value = "compare-results")]
+    out: PathBuf,
+    #[command(flatten)]
+    jobs: Jobs,
 }
 
 #[derive(Args)]
@@ -118,11 +162,31 @@ pub fn run(what: &What) -> Result<()> {
         What::Report(results) => running::list(report(&results.dir)?),
         What::Evaluate(arguments) => evaluate(&arguments.problem),
         What::Initial(arguments) => initial(arguments),
-        What::Settings => {
-            let settings = serde_json::to_string(&Settings::published()?)?;
-            Ok(writeln!(std::io::stdout().lock(), "{settings}")?)
+        What::Settings(Print { set }) => {
+            let set = Set::ALL.into_iter().find(|known| Some(known.name()) == set.as_deref());
+            let settings = set.map_or_else(Settings::published, Set::settings)?;
+            Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(&settings)?)?)
         }
+        What::Objectives(what) => of_tasks(Set::Objectives, what),
+        What::Constraints(what) => of_tasks(Set::Constraints, what),
     }
+}
+
+fn of_tasks(set: Set, what: &OfTasks) -> Result<()> {
+    let arguments = match what {
+        OfTasks::Run(arguments) => arguments,
+        OfTasks::Report(results) => return running::list(tasks::report(set, &results.dir)?),
+    };
+    let changes = Changes {
+        methods: arguments.methods.clone(),
+        problems: arguments.problems.clone(),
+        seeds: arguments.seeds,
+        evaluations: arguments.evaluations,
+        batch_size: None,
+    };
+    let data = wimble_experiments::data::Folder::new("data");
+    let place = Place { dir: &arguments.out, jobs: arguments.jobs.count(), data: &data };
+    running::run(&Tasks::new(set, &changes)?, set.name(), &place)
 }
 
 fn methods(run: &Run) -> Result<()> {
@@ -181,7 +245,20 @@ fn latency(arguments: &Timing) -> Result<()> {
 }
 
 fn evaluate(problem: &Problem) -> Result<()> {
+    if Game::is_known(&problem.name) {
+        let mut game = Game::new(&problem.name, Seed(problem.seed))?;
+        let domain = Domain::new(&problem.name, game.space());
+        return answer(&domain, |point| Ok(serde_json::to_string(&game.answer(point)?)?));
+    }
     let (mut oracle, domain) = problem.open()?;
+    answer(&domain, |point| {
+        let seen = oracle.observe(point)?;
+        Ok(serde_json::to_string(&Answer { value: seen.told, regret: seen.regret })?)
+    })
+}
+
+/// Answers each line of standard input, a point of the domain, with a line.
+fn answer(domain: &Domain, mut answer: impl FnMut(&Configuration) -> Result<String>) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for (number, line) in std::io::stdin().lock().lines().enumerate() {
         let number = number + 1;
@@ -189,9 +266,7 @@ fn evaluate(problem: &Problem) -> Result<()> {
             format!("line {number} must be a JSON array of numbers and texts, such as [0.5, 1.0]")
         })?;
         let point = domain.configuration(&values).with_context(|| format!("line {number}"))?;
-        let seen = oracle.observe(&point).with_context(|| format!("line {number}"))?;
-        let answer = Answer { value: seen.told, regret: seen.regret };
-        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
+        writeln!(out, "{}", answer(&point).with_context(|| format!("line {number}"))?)?;
         // The other side waits for this line before it writes the next.
         out.flush()?;
     }
@@ -199,10 +274,16 @@ fn evaluate(problem: &Problem) -> Result<()> {
 }
 
 fn initial(arguments: &Initial) -> Result<()> {
-    let (oracle, domain) = arguments.problem.open()?;
-    let points: Vec<Vec<Value>> =
-        oracle.initial().take(arguments.count).map(|point| domain.values(&point)).collect();
-    let name = &arguments.problem.name;
+    let Problem { name, seed, .. } = &arguments.problem;
+    let count = arguments.count;
+    let (domain, points): (Domain, Vec<Configuration>) = if Game::is_known(name) {
+        let game = Game::new(name, Seed(*seed))?;
+        (Domain::new(name, game.space()), game.initial().take(count).collect())
+    } else {
+        let (oracle, domain) = arguments.problem.open()?;
+        (domain, oracle.initial().take(count).collect())
+    };
+    let points: Vec<Vec<Value>> = points.iter().map(|point| domain.values(point)).collect();
     let object = json!({ "problem": name, "domain": domain.sides()?, "points": points });
     Ok(writeln!(std::io::stdout().lock(), "{object}")?)
 }

@@ -25,7 +25,7 @@ impl<'s> Ranks<'s> {
     /// `None` if there are not two tools with a run in common.
     fn of(board: &Board, group: &Group<'s>, evaluations: usize) -> Option<Self> {
         let tools = board.ranked(group, evaluations);
-        let cells = board.cells(&group.subjects, &tools, evaluations);
+        let cells = board.cells(&group.subjects, &tools, evaluations, "simple_regret");
         if tools.len() < 2 || cells.is_empty() {
             return None;
         }

@@ -1,0 +1,124 @@
+//! Several objectives, and constraints: two comparisons of their own, each with settings, records and a page.
+//!
+//! ```text
+//! Set::settings ── run ──▶ DIR/records/objectives-10/*.jsonl, DIR/records/constraints-10/*.jsonl    (ours)
+//! benches/peers/run --set ──▶ the same files                                                        (others)
+//! report ──▶ DIR/objectives.md, DIR/constraints.md
+//! ```
+
+mod game;
+mod page;
+
+use std::sync::Arc;
+
+pub use game::{Answer, Game};
+pub use page::report;
+
+use super::settings::{Changes, Settings};
+use crate::data::Folder;
+use crate::error::Result;
+use crate::objective::Objective;
+use crate::run::{Experiment, Planned, Work};
+
+/// What the runs are recorded by: how far the search is from the known best; see [`Game`].
+pub const LOSS: &str = "loss";
+
+/// One of the two comparisons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    /// Several objectives.
+    Objectives,
+    /// One objective under constraints that are measured with it.
+    Constraints,
+}
+
+impl Set {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Objectives, Self::Constraints];
+
+    /// Its name in commands and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Objectives => "objectives",
+            Self::Constraints => "constraints",
+        }
+    }
+
+    /// What is compared, on what and for how long.
+    pub fn settings(self) -> Result<Settings> {
+        match self {
+            Self::Objectives => Settings::parse(
+                "objectives.toml",
+                include_str!("../../../settings/objectives.toml"),
+            ),
+            Self::Constraints => Settings::parse(
+                "constraints.toml",
+                include_str!("../../../settings/constraints.toml"),
+            ),
+        }
+    }
+
+    /// The folder of the records with batches of this size.
+    fn figure(self, batch_size: usize) -> String {
+        format!("{}-{batch_size}", self.name())
+    }
+}
+
+/// The runs of our methods.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tasks {
+    set: Set,
+    settings: Settings,
+}
+
+impl Tasks {
+    /// Those of a comparison, with a user's changes.
+    pub fn new(set: Set, changes: &Changes) -> Result<Self> {
+        Ok(Self { set, settings: set.settings()?.with(changes)? })
+    }
+}
+
+impl Experiment for Tasks {
+    fn trials(&self) -> Result<Vec<Planned>> {
+        let Settings { tools, problems, seeds, batch_size, initial, .. } = &self.settings;
+        let mut trials = Vec::new();
+        for seed in 0..*seeds {
+            for subject in problems {
+                for tool in tools.iter().filter(|tool| tool.runs_on(subject)) {
+                    let work = Work::Task { spec: Box::new(tool.method()?), initial: *initial };
+                    let figure = self.set.figure(*batch_size);
+                    trials.push(self.settings.planned_as(figure, tool, subject, seed, work)?);
+                }
+            }
+        }
+        Ok(trials)
+    }
+
+    fn objective(&self, problem: &str, _: &Folder) -> Result<Arc<dyn Objective>> {
+        super::objective::known(problem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_name_problems_of_their_kind() {
+        for set in Set::ALL {
+            let settings = set.settings().unwrap();
+            for subject in &settings.problems {
+                let task = wimble_problems::task(&subject.name).unwrap();
+                let several = task.objectives().len() > 1;
+                assert_eq!(several, set == Set::Objectives, "{}", subject.name);
+                assert_ne!(
+                    task.constraints().is_empty(),
+                    set == Set::Constraints,
+                    "{}",
+                    subject.name
+                );
+            }
+            assert!(!Tasks::new(set, &Changes::default()).unwrap().trials().unwrap().is_empty());
+        }
+    }
+}
