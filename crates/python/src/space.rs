@@ -83,6 +83,7 @@ fn dimension(given: &Bound<'_, PyDict>) -> PyResult<Dimension> {
         "boolean" => Kind::Boolean,
         "categorical" => Kind::Categorical { choices: values(&field("choices")?)? },
         "ordinal" => Kind::Ordinal { levels: values(&field("levels")?)? },
+        "shares" => Kind::Shares { of: field("of")?.extract()? },
         other => return Err(PyValueError::new_err(format!("there is no type `{other}`"))),
     };
     let dimension = Dimension::new(name, kind);
@@ -139,6 +140,10 @@ fn describe<'py>(py: Python<'py>, dimension: &Dimension) -> PyResult<Bound<'py, 
         Kind::Ordinal { levels } => {
             fields.set_item("levels", listed(levels)?)?;
             "ordinal"
+        }
+        Kind::Shares { of } => {
+            fields.set_item("of", of)?;
+            "shares"
         }
     };
     fields.set_item("type", kind)?;
