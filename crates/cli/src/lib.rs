@@ -17,9 +17,13 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+#[cfg(feature = "mcp")]
+use crate::commands::mcp;
+#[cfg(feature = "serve")]
+use crate::commands::serve;
 use crate::commands::{
-    ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init, manual,
-    methods, minimize, problems, run, show, status, stop, studies, tell, trials,
+    advise, ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init,
+    manual, methods, minimize, problems, run, show, status, stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -59,8 +63,16 @@ enum Command {
     Trials(trials::Arguments),
     /// Show everything about one trial
     Show(show::Arguments),
+    /// Say what to widen, drop or repeat, and whether to stop
+    Advise(advise::Arguments),
     /// Show which parameters matter
     Importance(importance::Arguments),
+    /// Show studies in the browser while they run, and let workers on other machines take part
+    #[cfg(feature = "serve")]
+    Serve(serve::Arguments),
+    /// Let a language agent use studies, by the Model Context Protocol on standard input and output
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Arguments),
     /// List the studies of a storage
     Studies(storage::Look),
     /// Add trials evaluated elsewhere, from CSV, JSON lines or Optuna's SQLite storage
@@ -108,7 +120,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Best(arguments) => best::run(&arguments),
         Command::Trials(arguments) => trials::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
         Command::Importance(arguments) => importance::run(&arguments),
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => serve::run(&arguments),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Studies(arguments) => studies::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -9,13 +9,15 @@ use wimble_study::{Address, Store, Study, StudyFile};
 
 /// The variable that names the storage.
 const VARIABLE: &str = "WIMBLE_STORAGE";
+/// The variable with the token for a server.
+const TOKEN: &str = "WIMBLE_TOKEN";
 /// The default storage.
 const DEFAULT: &str = "wimble.db";
 
 /// Which storage.
 #[derive(Args, Debug, Clone)]
 pub struct Storage {
-    /// Where studies are kept: an SQLite file, or postgresql://user@host/database
+    /// Where studies are kept: an SQLite file, postgresql://user@host/database, or http://host:8765 (`wimble serve`)
     /// [default: $WIMBLE_STORAGE, or wimble.db in this folder]
     #[arg(long, value_name = "ADDRESS", global = true)]
     storage: Option<String>,
@@ -31,7 +33,14 @@ impl Storage {
                 _ => DEFAULT.to_owned(),
             },
         };
-        Ok(address.parse()?)
+        let address: Address = address.parse()?;
+        // A token of the environment is in no list of processes.
+        match (&address, std::env::var(TOKEN)) {
+            (Address::Http(url), Ok(token)) if !token.is_empty() && !url.contains('@') => {
+                Ok(url.replacen("://", &format!("://:{token}@"), 1).parse()?)
+            }
+            _ => Ok(address),
+        }
     }
 
     /// Opens it; creates it if it does not exist.

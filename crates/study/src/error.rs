@@ -218,6 +218,12 @@ pub enum Error {
         /// The error of the back end.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A server said no, in its own words.
+    #[error("{message}")]
+    Remote {
+        /// What it said.
+        message: String,
+    },
     /// Trials cannot be read from a file, or written to it.
     #[error("{reason}")]
     Exchange {

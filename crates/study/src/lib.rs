@@ -25,6 +25,7 @@
 //! ```
 
 pub mod addition;
+pub mod advice;
 pub mod attributes;
 pub mod clock;
 pub mod counts;
@@ -36,6 +37,7 @@ mod fingerprint;
 pub mod follower;
 pub mod front;
 pub mod named_values;
+pub mod neighbours;
 pub mod runner;
 pub mod settings;
 pub mod store;
@@ -45,6 +47,7 @@ pub mod trial;
 mod utc;
 
 pub use addition::Addition;
+pub use advice::{Advice, advise};
 pub use attributes::Attributes;
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use counts::Counts;
@@ -54,8 +57,10 @@ pub use extension::{Extended, Extension};
 pub use follower::{Follower, Progress};
 pub use front::Front;
 pub use named_values::NamedValues;
+pub use neighbours::{Neighbour, Neighbours};
 pub use settings::{EngineSpan, Record, Settings};
 pub use store::address::{Address, open};
+pub use store::http::Http;
 pub use store::memory::Memory;
 pub use store::postgres::Postgres;
 pub use store::sqlite::Sqlite;

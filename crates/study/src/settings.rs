@@ -174,7 +174,7 @@ impl Settings {
 /// A study outlives the version that created it. Suggestions may differ from one version of the engine to the next, so the
 /// store notes which one proposed which trials; a study is continued by whatever version opens it. Only what this version
 /// cannot read is refused: a later form of the stored record.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its settings.
     pub settings: Settings,

@@ -1,5 +1,6 @@
 //! The subcommands, one file each: the arguments, and a function `run` that does the work and prints.
 
+pub mod advise;
 pub mod ask;
 pub mod best;
 pub mod check;
@@ -12,10 +13,14 @@ pub mod import;
 pub mod importance;
 pub mod init;
 pub mod manual;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod methods;
 pub mod minimize;
 pub mod problems;
 pub mod run;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod show;
 pub mod status;
 pub mod stop;

@@ -49,6 +49,10 @@ pub struct Arguments {
     /// How long to keep trying when the storage becomes unreachable, such as 90s, 10m, 2d
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = patience)]
     patience: Duration,
+    /// Show the study in the browser while it runs, at this port of this machine [default: 8765]
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "8765")]
+    serve: Option<u16>,
     /// Print only how the run ended
     #[arg(short, long)]
     quiet: bool,
@@ -107,6 +111,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let handle = signals.handle();
     let quiet = arguments.quiet || arguments.json;
     let display = Display::new(&study, file.time, quiet, existed, kept.folder())?;
+    #[cfg(feature = "serve")]
+    let _page = match arguments.serve {
+        Some(port) => {
+            let server = super::serve::local(&arguments.storage, port)?;
+            display.say(&format!("the page is at {}", server.link(wimble_server::Level::Read)));
+            Some(server)
+        }
+        None => None,
+    };
     let over = AtomicBool::new(false);
     let summary = std::thread::scope(|scope| {
         scope.spawn(|| {

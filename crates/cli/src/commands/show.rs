@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
 use wimble::forecast::{Forecast, Good};
 use wimble::goal::Goal;
-use wimble_study::exchange::{Row, row};
+use wimble_study::exchange::Row;
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Filter, NamedValues, Origin, Outcome, Stage, Study, Trial};
+use wimble_study::{Neighbours, Origin, Outcome, Trial};
 
 use crate::front;
 use crate::progress::short;
@@ -19,8 +18,6 @@ use crate::storage::{self, Which};
 
 /// How many neighbours are shown.
 const NEIGHBOURS: usize = 3;
-/// The most trials among which neighbours are searched.
-const SEARCHED: usize = 10_000;
 /// How many lines of the log are shown.
 const LINES: usize = 20;
 
@@ -40,19 +37,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// A trial near another.
-#[derive(Serialize)]
-struct Neighbour {
-    trial: u64,
-    /// In the unit cube, as a share of its diagonal.
-    distance: f64,
-    state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
-    #[serde(skip_serializing_if = "NamedValues::is_empty")]
-    objectives: NamedValues,
-}
-
 /// Prints the trial.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open()?;
@@ -60,8 +44,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let record = study.store().study(&study.settings().name)?;
     // Users and other programs made the rest.
     let engine = (trial.origin == Origin::Proposed).then(|| record.engine_of(trial.id));
-    let evidence = Evidence::read(&study)?;
-    let neighbours = evidence.nearest(&study, &trial)?;
+    let evidence = Neighbours::read(&**study.store(), &study.settings().name)?;
+    let neighbours = evidence.nearest(study.settings(), &trial, NEIGHBOURS)?;
     let forecast = if arguments.model {
         study.predict(std::slice::from_ref(&trial.configuration))?.and_then(|mut all| all.pop())
     } else {
@@ -196,56 +180,6 @@ fn expected(forecast: Option<Forecast>, method: &str) -> String {
         lines.push(format!("the trial succeeds with probability {success:.4}"));
     }
     format!("Model: {}", lines.join("; "))
-}
-
-/// The finished trials among which neighbours are searched.
-struct Evidence {
-    trials: Vec<Trial>,
-    only_the_best: bool,
-}
-
-impl Evidence {
-    /// All of a study; of a large one the best, which the store has in order, so that a look at one trial of a million does
-    /// not read them all.
-    fn read(study: &Study) -> Result<Self> {
-        let only_the_best = study.counts()?.finished() > SEARCHED as u64;
-        let trials = if only_the_best {
-            // By the first objective, whatever else the goal has: these are evidence and no recommendation.
-            study.store().best(&study.settings().name, SEARCHED)?
-        } else {
-            study.trials(&Filter { stage: Some(Stage::Finished), ..Filter::default() })?
-        };
-        Ok(Self { trials, only_the_best })
-    }
-
-    /// Those nearest to a trial, itself left out.
-    fn nearest(&self, study: &Study, trial: &Trial) -> Result<Vec<Neighbour>> {
-        let (space, goal) = (&study.settings().space, &study.settings().goal);
-        let several = goal.objectives().len() > 1;
-        let x = space.encode(&trial.configuration)?;
-        let diagonal = (space.dim() as f64).sqrt();
-        let mut near = Vec::with_capacity(self.trials.len());
-        for other in self.trials.iter().filter(|other| other.id != trial.id) {
-            let y = space.encode(&other.configuration)?;
-            let squares: f64 = x.iter().zip(&y).map(|(x, y)| (x - y).powi(2)).sum();
-            near.push((squares.sqrt() / diagonal, other));
-        }
-        near.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id)));
-        near.truncate(NEIGHBOURS);
-        let neighbour = |(distance, trial): (f64, &Trial)| Neighbour {
-            trial: trial.id,
-            distance,
-            state: row::state(trial, goal),
-            value: trial.outcome().and_then(Outcome::value).filter(|_| !several),
-            objectives: trial
-                .outcome()
-                .and_then(Outcome::measurement)
-                .filter(|_| several)
-                .map(|values| NamedValues::objectives(goal, values))
-                .unwrap_or_default(),
-        };
-        Ok(near.into_iter().map(neighbour).collect())
-    }
 }
 
 /// The end of what a failed trial printed.

@@ -114,6 +114,8 @@ fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
     let mut command = Command::new(program);
     command
         .args(arguments)
+        // What gives the right to tell is not for the command that is evaluated.
+        .env_remove("WIMBLE_TOKEN")
         .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
         .current_dir(&invocation.folder)
         .stdin(Stdio::null())

@@ -3,6 +3,7 @@
 //! ```text
 //! studies.db, sqlite:studies.db          a file of SQLite, made if there is none
 //! postgresql://user@host:5432/database   a database of PostgreSQL; also postgres://
+//! http://host:8765                       a server (`wimble serve --workers`); also https://, with a token http://:TOKEN@host
 //! memory:                                nothing outlives the process
 //! ```
 //!
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Store;
+use super::http::Http;
 use super::memory::Memory;
 use super::postgres::Postgres;
 use super::sqlite::Sqlite;
@@ -30,6 +32,8 @@ pub enum Address {
     Sqlite(PathBuf),
     /// In a database of PostgreSQL, by its connection string.
     Postgres(String),
+    /// Behind a server, by its address.
+    Http(String),
 }
 
 /// Opens the store at an address.
@@ -44,6 +48,7 @@ impl Address {
             Self::Memory => Arc::new(Memory::new(SystemClock)),
             Self::Sqlite(path) => Arc::new(Sqlite::at(path)?),
             Self::Postgres(url) => Arc::new(Postgres::at(url)?),
+            Self::Http(url) => Arc::new(Http::at(url)?),
         })
     }
 
@@ -51,6 +56,7 @@ impl Address {
     pub fn open_impatient(&self) -> Result<Arc<dyn Store>> {
         match self {
             Self::Postgres(url) => Ok(Arc::new(Postgres::at(url)?.patience(Duration::ZERO))),
+            Self::Http(url) => Ok(Arc::new(Http::at(url)?.patience(Duration::ZERO))),
             Self::Memory | Self::Sqlite(_) => self.open(),
         }
     }
@@ -75,12 +81,16 @@ impl FromStr for Address {
             Some(("postgresql" | "postgres", _)) => {
                 return refuse("is incomplete; write postgresql://user@host:5432/database");
             }
+            Some(("http" | "https", rest)) if rest.starts_with("//") => {
+                Http::at(text)?;
+                return Ok(Self::Http(text.to_owned()));
+            }
             // The two slashes of an address are not part of a path.
             Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
             Some((_, rest)) if rest.starts_with("//") => {
                 return refuse(
                     "is of a kind that is unknown; write a file name, sqlite:FILE, \
-                     postgresql://user@host/database or memory:",
+                     postgresql://user@host/database, http://host:8765 or memory:",
                 );
             }
             _ => text,
@@ -100,7 +110,7 @@ impl fmt::Display for Address {
         match self {
             Self::Memory => f.write_str("memory:"),
             Self::Sqlite(path) => write!(f, "{}", path.display()),
-            Self::Postgres(url) => f.write_str(&without_password(url)),
+            Self::Postgres(url) | Self::Http(url) => f.write_str(&without_password(url)),
         }
     }
 }
@@ -120,6 +130,8 @@ pub(crate) fn without_password(address: &str) -> String {
     };
     // A password may hold the characters that end an authority, if it was not encoded: the last `@` counts.
     let rest = match rest.rsplit_once('@') {
+        // A token may stand where the name of a user stands.
+        Some((_, host)) if scheme.starts_with("http") => format!("…@{host}"),
         Some((user, host)) => match user.split_once(':') {
             Some((name, _)) => format!("{name}:…@{host}"),
             None => format!("{user}@{host}"),
@@ -152,6 +164,7 @@ mod tests {
             ("sqlite:///var/studies.db", Address::Sqlite("/var/studies.db".into())),
             ("C:\\studies.db", Address::Sqlite("C:\\studies.db".into())),
             ("postgres://h/d", Address::Postgres("postgres://h/d".into())),
+            ("http://h:1", Address::Http("http://h:1".into())),
         ] {
             assert_eq!(text.parse::<Address>().unwrap(), address);
         }
@@ -161,6 +174,7 @@ mod tests {
             ("sqlite:", "names no file"),
             ("folder/", "names no file"),
             ("postgresql:", "is incomplete"),
+            ("http://h/path", "a host and a port only"),
             (":memory:", "write `memory:`"),
         ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
@@ -175,6 +189,9 @@ mod tests {
             "postgresql://me:s3cret/with@odd:s3cret@h/d?sslmode=require",
             "postgresql://h/d?user=me&password=s3cret&sslmode=disable",
             "mysql://me:s3cret@h/d",
+            "http://:s3cret@h:8765",
+            "http://s3cret@h:8765",
+            "https://worker:s3cret@h/path",
         ] {
             let shown = match text.parse::<Address>() {
                 Ok(address) => format!("{address} {address:?}"),

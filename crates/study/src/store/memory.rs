@@ -113,6 +113,10 @@ impl Reader for Memory {
         self.read(study, |table| table.head.counts)
     }
 
+    fn sequence(&self, study: &str) -> Result<u64> {
+        self.read(study, |table| table.head.sequence)
+    }
+
     fn condition(&self) -> Result<Condition> {
         Ok(Condition {
             place: "memory".to_owned(),

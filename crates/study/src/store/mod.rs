@@ -54,6 +54,7 @@
 pub mod address;
 mod checks;
 mod columns;
+pub mod http;
 pub mod memory;
 pub mod postgres;
 mod rows;
@@ -62,6 +63,7 @@ pub mod sqlite;
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
@@ -101,7 +103,7 @@ pub struct Tell<'a> {
 }
 
 /// New points for a study.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// How many trials the proposer knew of.
     pub known: u64,
@@ -114,7 +116,8 @@ pub struct Proposal {
 }
 
 /// The answer to an ask.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// The trials that the worker holds. There are fewer than wanted if the budget is spent and the queue is empty.
     Claims(Vec<Claim>),
@@ -139,7 +142,8 @@ pub struct Refused {
 }
 
 /// Which trials to list.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Filter {
     /// Only those at this stage.
     pub stage: Option<Stage>,
@@ -154,7 +158,8 @@ pub struct Filter {
 }
 
 /// The kind of a [`State`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Stage {
     Queued,
@@ -185,7 +190,8 @@ impl Stage {
 }
 
 /// The kind of an [`Outcome`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum OutcomeKind {
     Value,
@@ -237,6 +243,9 @@ pub trait Reader: Send + Sync {
 
     /// How many trials are queued, running and finished.
     fn counts(&self, study: &str) -> Result<Counts>;
+
+    /// The study's latest sequence number: whoever followed the changes up to it knows everything.
+    fn sequence(&self, study: &str) -> Result<u64>;
 
     /// What the back end says of itself.
     fn condition(&self) -> Result<Condition>;

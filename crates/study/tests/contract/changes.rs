@@ -23,6 +23,7 @@ pub fn readers_follow_the_changes(place: &Place) {
     let mut late = Follower::new(&settings());
     late.catch_up(&*place.store).unwrap();
     assert_eq!(late.told(), order);
+    assert_eq!(place.store.sequence("s").unwrap(), late.sequence());
     for follower in [&mut eager, &mut late] {
         assert_eq!(follower.told(), order);
         assert_eq!(follower.progress(), study.progress().unwrap());

@@ -1,155 +1,37 @@
-//! The contract of `store`, clause by clause, on every back end.
+//! The contract of `store`, clause by clause, on every back end of this crate. The one behind a server is held to it where the
+//! server is.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod additions;
-mod changes;
-mod claims;
-mod keys;
-mod reports;
 #[path = "../server/mod.rs"]
 mod server;
-mod studies;
+#[macro_use]
+#[path = "suite.rs"]
+mod suite;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
-use wimble::prelude::*;
-use wimble_study::settings::{ENGINE, FORMAT, Record};
-use wimble_study::store::{ANSWERS_KEPT, Ask, OutcomeKind, Proposal, Reply, Stage};
-use wimble_study::trial::Ended;
-use wimble_study::{
-    Addition, Claim, Clock as _, Counts, Diagnosis, EngineSpan, Error, Failure, Filter, Follower,
-    ManualClock, Memory, Origin, Outcome, Postgres, Settings, Sqlite, State, Store, Study,
-    Timestamp, Token,
-};
+use wimble_study::{ManualClock, Memory, Postgres, Sqlite};
 
-/// A store on a clock set by hand.
-struct Place {
-    store: Arc<dyn Store>,
-    clock: ManualClock,
-    _folder: Option<tempfile::TempDir>,
-}
+use suite::Place;
 
 fn memory() -> Place {
     let clock = ManualClock::default();
-    Place { store: Arc::new(Memory::new(clock.clone())), clock, _folder: None }
+    Place { store: Arc::new(Memory::new(clock.clone())), clock, kept: None }
 }
 
 fn sqlite() -> Place {
     let (clock, folder) = (ManualClock::default(), tempfile::tempdir().unwrap());
     let store = Sqlite::open(folder.path().join("studies.db"), clock.clone()).unwrap();
-    Place { store: Arc::new(store), clock, _folder: Some(folder) }
+    Place { store: Arc::new(store), clock, kept: Some(Box::new(folder)) }
 }
 
 fn postgres() -> Option<Place> {
     let address = server::schema("the contract")?;
     let clock = ManualClock::default();
     let store = Postgres::open(&address, clock.clone()).unwrap();
-    Some(Place { store: Arc::new(store), clock, _folder: None })
+    Some(Place { store: Arc::new(store), clock, kept: None })
 }
 
-/// Runs every clause on every back end.
-macro_rules! on_every_back_end {
-    ($($group:ident: $($clause:ident),*;)*) => {
-        mod on_memory { $($(#[test] fn $clause() { super::$group::$clause(&super::memory()); })*)* }
-        mod on_sqlite { $($(#[test] fn $clause() { super::$group::$clause(&super::sqlite()); })*)* }
-        mod on_postgres {
-            $($(#[test] fn $clause() {
-                if let Some(place) = super::postgres() { super::$group::$clause(&place); }
-            })*)*
-        }
-    };
-}
-
-on_every_back_end! {
-    studies:
-        a_study_is_created_once_and_opened_only_as_itself,
-        what_cannot_be_run_is_not_created,
-        a_later_format_is_refused,
-        an_older_engine_is_continued_and_the_record_says_from_which_trial,
-        a_method_is_built_only_to_propose,
-        a_budget_can_be_changed_and_ends_the_asking,
-        every_outcome_is_kept_as_told,
-        refusals_name_the_field,
-        studies_do_not_meet,
-        trials_are_listed_by_stage_and_worker,
-        a_deleted_study_is_gone_and_its_tokens_are_worth_nothing,
-        a_worker_on_a_study_that_was_replaced_is_told_so,
-        a_finite_space_is_tried_to_its_end;
-    additions:
-        what_a_user_enqueues_is_run_first,
-        imported_trials_are_evidence_and_leave_the_budget_alone,
-        adding_again_changes_nothing_and_other_contents_are_refused,
-        additions_are_taken_together_or_not_at_all,
-        what_imports_leave_of_a_finite_space_is_tried;
-    reports:
-        counts_and_best_follow_every_change,
-        one_trial_is_found_by_its_number,
-        attributes_are_kept_with_the_outcome_and_never_change,
-        a_diagnosis_shows_who_holds_what,
-        long_texts_are_cut;
-    claims:
-        heartbeats_are_sent_together_and_the_lost_are_named,
-        a_running_trial_has_one_holder,
-        heartbeats_keep_a_lease,
-        a_lost_trial_returns_to_the_queue_and_its_late_result_is_refused,
-        a_trial_lost_too_often_fails,
-        a_released_trial_returns_to_the_queue_and_is_not_lost,
-        a_clock_that_jumps_never_gives_a_trial_two_holders,
-        finished_trials_never_change,
-        tokens_never_given_are_unknown;
-    keys:
-        asking_again_with_the_same_key_gives_the_same,
-        a_restarted_worker_gets_its_own_back,
-        telling_again_with_the_same_key_is_acknowledged,
-        answers_are_forgotten_long_after_their_trials_ended;
-    changes:
-        readers_follow_the_changes,
-        stale_proposals_are_dropped,
-        points_beyond_those_wanted_wait_in_the_queue,
-        threads_share_a_study,
-        a_study_goes_where_a_session_goes;
-}
-
-const LEASE: Duration = Duration::from_secs(60);
-
-fn space() -> SearchSpace {
-    SearchSpace::new([
-        Dimension::log_real("rate", 1e-5, 1.0),
-        Dimension::categorical("kind", ["a", "b"]),
-        Dimension::integer("size", 1, 9).when("kind", ["b"]),
-    ])
-    .unwrap()
-}
-
-fn settings() -> Settings {
-    Settings::new("s", space(), "random".parse().unwrap()).seed(Seed(u64::MAX)).lease(LEASE)
-}
-
-fn open(place: &Place, settings: Settings) -> Study {
-    Study::open_or_create(Arc::clone(&place.store), settings).unwrap()
-}
-
-fn one(study: &Study, worker: &str, key: &str) -> Claim {
-    let mut claims = study.ask(worker, key, 1).unwrap();
-    assert_eq!(claims.len(), 1);
-    claims.pop().unwrap()
-}
-
-fn point() -> Configuration {
-    [("rate", Value::Real(0.1)), ("kind", Value::from("a"))].into_iter().collect()
-}
-
-fn proposal(known: u64, configurations: Vec<Configuration>) -> Proposal {
-    Proposal { known, configurations, exhausted: false, engine: ENGINE.to_owned() }
-}
-
-fn state(study: &Study, trial: u64) -> State {
-    let filter = Filter { from: trial, limit: Some(1), ..Filter::default() };
-    study.trials(&filter).unwrap()[0].state.clone()
-}
-
-fn message<T>(result: Result<T, Error>) -> String {
-    result.err().expect("a refusal").to_string()
-}
+hold!(on_memory: Some(crate::memory()));
+hold!(on_sqlite: Some(crate::sqlite()));
+hold!(on_postgres: crate::postgres());

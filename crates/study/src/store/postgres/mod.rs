@@ -296,6 +296,10 @@ impl Reader for Postgres {
         self.read(study, |table| Ok(table.peek()?.counts))
     }
 
+    fn sequence(&self, study: &str) -> Result<u64> {
+        self.read(study, |table| Ok(table.peek()?.sequence))
+    }
+
     fn condition(&self) -> Result<Condition> {
         self.work(Again::Harmless, |link| {
             let rows = link.query(Command::new(

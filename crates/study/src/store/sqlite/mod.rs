@@ -266,6 +266,10 @@ impl Reader for Sqlite {
         self.read(study, |table| Ok(table.head().counts))
     }
 
+    fn sequence(&self, study: &str) -> Result<u64> {
+        self.read(study, |table| Ok(table.head().sequence))
+    }
+
     fn condition(&self) -> Result<Condition> {
         let failed = failure(&self.place, "examining it");
         let connection = self.lock()?;

@@ -1,0 +1,77 @@
+// The front: trials that no other trial beats in every objective.
+
+import { get, of } from "./api.js";
+import { card, fill, h, link, table } from "./dom.js";
+import { count, short } from "./format.js";
+import { Plot, dot, faint, nearest } from "./plot.js";
+
+export function front(study, summary, go) {
+  const names = summary.goal?.objectives?.map((objective) => objective.name) ?? [];
+  const limits = summary.goal?.constraints?.length ?? 0;
+  if (names.length < 2) return null;
+  let [x, y] = [0, 1];
+  let data = null;
+  const plot = new Plot({
+    label: "Front", height: 340,
+    paint(context) {
+      if (!data) return;
+      const c = plot.colours;
+      const range = (k) => {
+        const all = [...data.values[k], ...data.other_values[k]];
+        const [low, high] = [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
+        const pad = (high - low) * 0.05 || Math.abs(low) * 0.1 || 1;
+        return all.length ? { low: low - pad, high: high + pad } : { low: 0, high: 1 };
+      };
+      plot.x = range(x);
+      plot.y = range(y);
+      plot.axes(context);
+      plot.inside(context, () => {
+        context.fillStyle = faint(c.soft, 0.4);
+        data.other_trial.forEach((_, i) => dot(context, plot.at(data.other_values[x][i]), plot.up(data.other_values[y][i]), 2.2));
+        const order = data.trial.map((_, i) => i).sort((a, b) => data.values[x][a] - data.values[x][b]);
+        if (names.length === 2) {
+          context.strokeStyle = faint(c.warm, 0.7);
+          context.lineWidth = 1.5;
+          context.beginPath();
+          order.forEach((i, k) => {
+            const [px, py] = [plot.at(data.values[x][i]), plot.up(data.values[y][i])];
+            // Between two trials of a front, nothing better than the worse of both is known.
+            if (k) {
+              const before = plot.up(data.values[y][order[k - 1]]);
+              if (summary.goal.objectives[x].direction === "maximise") context.lineTo(plot.at(data.values[x][order[k - 1]]), py);
+              else context.lineTo(px, before);
+            }
+            context.lineTo(px, py);
+          });
+          context.stroke();
+        }
+        context.fillStyle = c.warm;
+        order.forEach((i) => dot(context, plot.at(data.values[x][i]), plot.up(data.values[y][i]), 4));
+      });
+    },
+    behind: () => table(["Trial", ...names.map((name) => ({ number: name }))], data ? data.trial.map((trial, i) =>
+      [link(`/study/${encodeURIComponent(study)}/trial/${trial}`, `trial ${trial}`), ...names.map((_, k) => ({ number: short(data.values[k][i]) }))]) : [], "The front"),
+  });
+  const pick = (label, chosen, set) => h("label", { class: "small soft" }, `${label} `, h("select", { onchange: (event) => { set(Number(event.target.value)); plot.draw(); } },
+    names.map((name, k) => h("option", { value: String(k), selected: k === chosen }, name))));
+  const tools = h("div", { class: "tools" });
+  fill(tools, pick("Across", x, (k) => { x = k; }), pick("Up", y, (k) => { y = k; }));
+  const element = card("Front", { tools }, plot.element);
+  async function load() {
+    data = await get(of(study, "front"));
+    plot.caption.textContent = [`${count(data.trial.length)} trials on the front`, limits && `${count(data.feasible)} of ${count(data.of)} keep all constraints`].filter(Boolean).join(" · ");
+    plot.describe(plot.caption.textContent);
+    plot.draw();
+  }
+  const under = (px, py) => (data ? nearest(data.values[x].map((v) => plot.at(v)), data.values[y].map((v) => plot.up(v)), px, py) : -1);
+  plot.hover((px, py) => {
+    const i = px === undefined ? -1 : under(px, py);
+    plot.hint(i < 0 ? undefined : [`trial ${data.trial[i]}`, ...names.map((name, k) => `${name} ${short(data.values[k][i])}`)].join("\n"), px, py);
+  });
+  plot.canvas.addEventListener("click", (event) => {
+    const box = plot.canvas.getBoundingClientRect();
+    const i = under(event.clientX - box.left, event.clientY - box.top);
+    if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
+  });
+  return { element, load };
+}

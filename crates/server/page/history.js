@@ -1,0 +1,160 @@
+// The best value so far, and all values.
+
+import { get, of } from "./api.js";
+import { card, choice, h, link, table } from "./dom.js";
+import { count, duration, short } from "./format.js";
+import { Plot, brush, dot, drawBrush, faint, nearest } from "./plot.js";
+
+export function history(study, summary, go) {
+  const view = { by: "trial", from: null, to: null, whole: false, log: false, objective: 0 };
+  const direction = () => summary.goal?.objectives?.[view.objective]?.direction ?? summary.direction;
+  let data = null;
+  let chosen = -1;
+  let request = 0;
+
+  const up = (value) => plot.up(view.log ? Math.log10(value) : value);
+  const x = (value) => (view.by === "time" ? duration(value) : count(value));
+  const plot = new Plot({
+    label: "History", height: 300, brush: true,
+    paint(context) {
+      if (!data) return;
+      plot.x = data.x;
+      const pad = (data.y.high - data.y.low) * 0.04 || 1;
+      plot.y = { low: data.y.low - pad, high: data.y.high + pad };
+      const c = plot.colours;
+      plot.axes(context, { xText: x, yText: view.log ? (power) => short(10 ** power) : short, yTicks: view.log ? powers(plot.y, plot.area.height) : undefined });
+      plot.inside(context, () => {
+        if (data.grid) {
+          plot.y = data.y;
+          plot.grid(context, data.grid, c.accent);
+        } else {
+          context.fillStyle = faint(c.accent, data.points.x.length > 400 ? 0.45 : 0.7);
+          const radius = data.points.x.length > 400 ? 2.2 : 3;
+          data.points.x.forEach((at, i) => dot(context, plot.at(at), up(data.points.y[i]), radius));
+        }
+        steps(context, c.warm);
+        const most = Math.max(...data.failed, 1);
+        const width = plot.area.width / data.failed.length;
+        context.fillStyle = faint(c.bad, 0.8);
+        data.failed.forEach((failed, i) => {
+          if (!failed) return;
+          const tall = 4 + 10 * (failed / most);
+          context.fillRect(plot.area.left + i * width, plot.area.top + plot.area.height - tall, Math.max(2, width - 1), tall);
+        });
+        if (chosen >= 0 && data.points && chosen < data.points.x.length) {
+          context.strokeStyle = c.ink;
+          context.lineWidth = 2;
+          context.beginPath();
+          context.arc(plot.at(data.points.x[chosen]), up(data.points.y[chosen]), 6, 0, 7);
+          context.stroke();
+        }
+        drawBrush(context, plot);
+      });
+    },
+    behind: () => table(["Trial", { number: view.by === "time" ? "After" : "Number" }, { number: "Best value" }],
+      data ? data.best.trial.map((trial, i) => [link(`/study/${encodeURIComponent(study)}/trial/${trial}`, `trial ${trial}`),
+        { number: x(data.best.x[i]) }, { number: short(data.best.y[i]) }]).reverse() : [], "Improvements, the latest first"),
+  });
+
+  function steps(context, colour) {
+    const { x: xs, y: ys } = data.best;
+    if (!xs.length) return;
+    context.strokeStyle = colour;
+    context.lineWidth = 2.2;
+    context.beginPath();
+    context.moveTo(plot.at(xs[0]), up(ys[0]));
+    for (let i = 1; i < xs.length; i++) {
+      context.lineTo(plot.at(xs[i]), up(ys[i - 1]));
+      context.lineTo(plot.at(xs[i]), up(ys[i]));
+    }
+    context.lineTo(plot.at(data.x.high), up(ys.at(-1)));
+    context.stroke();
+  }
+
+  const back = h("button", { type: "button", hidden: true, onclick: () => zoom(null, null) }, "Show all");
+  const whole = h("button", { type: "button", hidden: true, "aria-pressed": "false", onclick: () => {
+    view.whole = !view.whole;
+    whole.setAttribute("aria-pressed", String(view.whole));
+    load();
+  } }, "Worst values too");
+  const log = h("button", { type: "button", hidden: true, "aria-pressed": "false", onclick: () => {
+    view.log = !view.log;
+    log.setAttribute("aria-pressed", String(view.log));
+    load();
+  } }, "Log scale");
+  const legend = h("div", { class: "legend" },
+    h("span", {}, h("i", { class: "k-accent" }), "value of a trial"),
+    h("span", {}, h("i", { class: "line k-warm" }), "best so far"),
+    h("span", {}, h("i", { class: "k-bad" }), "failed, infeasible or violating a constraint"));
+  const objectives = summary.goal?.objectives ?? [];
+  const tools = h("div", { class: "tools" },
+    objectives.length > 1 && choice("Objective", objectives.map((o, i) => [i, o.name]), 0, (i) => { view.objective = i; load(); }),
+    choice("Over", [["trial", "Trials"], ["time", "Time"]], "trial", (by) => { view.by = by; zoom(null, null); }), log, whole, back);
+  const element = card("Best so far", { tools }, plot.element, legend);
+
+  function zoom(from, to) {
+    Object.assign(view, { from, to });
+    chosen = -1;
+    back.hidden = from === null;
+    return load();
+  }
+
+  async function load() {
+    const mine = ++request;
+    const width = Math.min(420, Math.max(80, Math.round((plot.canvas.clientWidth || 800) / 3)));
+    const got = await get(of(study, "history"), { ...view, whole: view.whole || undefined, log: view.log || undefined, width, height: 100 });
+    if (mine !== request) return;
+    data = got;
+    whole.hidden = !view.whole && !data.beyond;
+    log.hidden = !view.log && !data.positive;
+    const best = data.best.y.at(-1);
+    plot.caption.textContent = [
+      data.grid ? `${count(data.shown)} values; darker means more of them` : `${count(data.shown)} values`,
+      data.beyond && `${count(data.beyond)} too ${direction() === "maximise" ? "low" : "high"} for this picture`,
+      "drag to zoom, arrow keys to walk",
+    ].filter(Boolean).join(" · ");
+    plot.describe(best === undefined ? "no values yet" : `${data.shown} values, best so far ${short(best)} of trial ${data.best.trial.at(-1)}`);
+    plot.draw();
+  }
+
+  const open = (i) => go(`/study/${encodeURIComponent(study)}/trial/${data.points.trial[i]}`);
+  const under = (px, py) => data?.points ? nearest(data.points.x.map((v) => plot.at(v)), data.points.y.map(up), px, py) : -1;
+  plot.hover((px, py) => {
+    const i = px === undefined ? -1 : under(px, py);
+    if (i < 0) return plot.hint();
+    plot.hint(`trial ${data.points.trial[i]}\n${short(data.points.y[i])}${view.by === "time" ? `\nafter ${duration(data.points.x[i])}` : ""}`, px, py);
+  });
+  brush(plot, zoom, (px, py) => {
+    const i = under(px, py);
+    if (i >= 0) open(i);
+  });
+  plot.canvas.addEventListener("dblclick", () => zoom(null, null));
+  plot.canvas.addEventListener("keydown", (event) => {
+    if (!data) return;
+    const span = data.x.high - data.x.low;
+    const middle = (data.x.low + data.x.high) / 2;
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step && data.points?.x.length) {
+      const last = data.points.x.length - 1;
+      chosen = chosen < 0 ? (step > 0 ? 0 : last) : Math.min(last, Math.max(0, chosen + step));
+      plot.said.textContent = `trial ${data.points.trial[chosen]}, ${short(data.points.y[chosen])}`;
+      plot.draw();
+      plot.hint(`trial ${data.points.trial[chosen]}\n${short(data.points.y[chosen])}`, plot.at(data.points.x[chosen]), up(data.points.y[chosen]));
+    } else if (event.key === "Enter" && chosen >= 0) open(chosen);
+    else if (event.key === "+") zoom(middle - span / 4, middle + span / 4);
+    else if (event.key === "-") zoom(Math.max(data.all.low, middle - span), Math.min(data.all.high, middle + span));
+    else if (event.key === "Escape") zoom(null, null);
+    else return;
+    event.preventDefault();
+  });
+  return { element, load };
+}
+
+/** Ticks of a logarithmic axis: powers of ten, or round numbers between them where there are few. */
+function powers({ low, high }, height) {
+  const steps = high - low > 2.5 ? [1] : high - low > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const every = Math.max(1, Math.ceil((high - low) * 55 / height));
+  const found = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); power += every) for (const step of steps) found.push(power + Math.log10(step));
+  return found.filter((at) => at >= low && at <= high);
+}

@@ -1,0 +1,118 @@
+// The batch that was proposed last, over two parameters: where its points lie, which trials were pending, and what the model
+// expected there.
+
+import { get, of } from "./api.js";
+import { card, fill, h, link, table } from "./dom.js";
+import { ago, short, shown } from "./format.js";
+import { Plot, channels, dot, faint, nearest, ticks } from "./plot.js";
+import { at, ticks as marks } from "./scale.js";
+
+export function landscape(study, summary, go) {
+  const dimensions = summary.parameters;
+  if (dimensions.length < 2) return null;
+  let [x, y] = [0, 1];
+  let batch = null;
+  let surface = null;
+  let scatter = [];
+  const plot = new Plot({
+    label: "The last batch over two parameters", height: 380, margin: { left: 64, bottom: 28 },
+    paint(context) {
+      const c = plot.colours;
+      plot.x = plot.y = { low: 0, high: 1 };
+      if (surface) paintSurface(context, c);
+      const [xs, ys] = [marks(dimensions[x], plot.area.width / 90, short, ticks), marks(dimensions[y], plot.area.height / 55, short, ticks)];
+      const text = (list) => (place) => list.find(([p]) => p === place)?.[1].slice(0, 9) ?? "";
+      plot.axes(context, { xTicks: xs.map(([p]) => p), xText: text(xs), yTicks: ys.map(([p]) => p), yText: text(ys) });
+      if (!batch) return;
+      plot.inside(context, () => {
+        const [a, b] = [scatter[x], scatter[y]];
+        if (a?.trial.length && b?.trial.length) {
+          const heights = new Map(b.trial.map((trial, i) => [trial, b.place[i]]));
+          context.fillStyle = faint(c.ink, 0.28);
+          a.trial.forEach((trial, i) => heights.has(trial) && dot(context, plot.at(a.place[i]), plot.up(heights.get(trial)), 1.8));
+        }
+        const ring = (places, colour, radius, width) => {
+          context.strokeStyle = colour;
+          context.lineWidth = width;
+          for (const place of places) {
+            if (place[x] === null || place[y] === null) continue;
+            context.beginPath();
+            context.arc(plot.at(place[x]), plot.up(place[y]), radius, 0, 7);
+            context.stroke();
+          }
+        };
+        ring(batch.pending_places, c.soft, 6, 2);
+        ring(batch.places, c.card, 6.5, 5);
+        ring(batch.places, c.warm, 6.5, 2.5);
+        context.fillStyle = c.warm;
+        batch.places.forEach((place) => place[x] !== null && place[y] !== null && dot(context, plot.at(place[x]), plot.up(place[y]), 2.2));
+      });
+    },
+    behind: () => table(["Trial", "State", { number: "Expected" }, { number: "Good with probability" }, ...dimensions.map((d) => d.name)],
+      batch ? batch.trial.map((trial, i) => {
+        const forecast = batch.forecast?.[i];
+        return [link(`/study/${encodeURIComponent(study)}/trial/${trial}`, `trial ${trial}`), batch.standing[i],
+          { number: short(forecast?.mean) }, { number: forecast?.good ? forecast.good.probability.toFixed(3) : "–" },
+          ...dimensions.map((d) => shown(batch.params[i][d.name] ?? "–"))];
+      }) : [], "The last batch"),
+  });
+  const pick = (label, chosen, set) => h("label", { class: "small soft" }, `${label} `, h("select", { onchange: (event) => { set(Number(event.target.value)); load(); } },
+    dimensions.map((d, k) => h("option", { value: String(k), selected: k === chosen }, d.name))));
+  const note = h("span", { class: "note" });
+  const other = (taken) => (taken === 0 ? 1 : 0);
+  const pickers = h("div", { class: "tools" });
+  const drawPickers = () => fill(pickers,
+    pick("Across", x, (k) => { x = k; if (y === x) y = other(x); drawPickers(); }),
+    pick("Up", y, (k) => { y = k; if (x === y) x = other(y); drawPickers(); }));
+  drawPickers();
+  const legend = h("div", { class: "legend" },
+    h("span", {}, h("i", { class: "ring k-warm" }), "proposed together last"),
+    h("span", {}, h("i", { class: "ring k-soft" }), "pending before: it repelled them"),
+    h("span", {}, h("i", { class: "k-accent" }), "where the model expects good values"));
+  const element = card("The last batch", { tools: pickers, note }, plot.element, legend);
+
+  function paintSurface(context, c) {
+    const { places: [xs, ys], forecast } = surface;
+    const score = forecast.map((f) => (f === null ? null : f.mean === undefined ? f.good?.probability ?? null : summary.direction === "maximise" ? f.mean : -f.mean));
+    const known = score.filter((s) => s !== null).sort((a, b) => a - b);
+    if (!known.length) return;
+    const colour = channels(c.accent);
+    // By rank: a landscape of a few steep places is otherwise all one shade.
+    const share = new Map(known.map((s, i) => [s, i / Math.max(1, known.length - 1)]));
+    const edges = (list) => list.map((v, i) => [i ? (list[i - 1] + v) / 2 : 0, i < list.length - 1 ? (v + list[i + 1]) / 2 : 1]);
+    const [ex, ey] = [edges(xs), edges(ys)];
+    ys.forEach((_, j) => xs.forEach((_, i) => {
+      const s = score[j * xs.length + i];
+      if (s === null) return;
+      context.fillStyle = `rgba(${colour}, ${0.62 * share.get(s) ** 2})`;
+      const [left, right] = ex[i].map((v) => plot.at(v));
+      const [bottom, top] = ey[j].map((v) => plot.up(v));
+      context.fillRect(left, top, right - left + 0.6, bottom - top + 0.6);
+    }));
+  }
+
+  async function load() {
+    [batch, { scatters: scatter }] = await Promise.all([get(of(study, "batch")), get(of(study, "scatters"))]);
+    const got = await get(of(study, "landscape"), { x: dimensions[x].name, y: dimensions[y].name });
+    surface = got.landscape;
+    const size = batch.trial.length;
+    note.textContent = [batch.proposed && `${size} ${size === 1 ? "trial" : "trials"}, proposed ${ago(batch.proposed, Date.now())}`, !surface && `no landscape: ${got.reason}`].filter(Boolean).join("; ");
+    plot.describe(`${size} trials proposed last, ${batch.pending.length} others pending`);
+    plot.caption.textContent = surface ? "Shade: the model, all other parameters as in the best trial" : "";
+    plot.draw();
+  }
+  plot.hover((px, py) => {
+    if (px === undefined || !batch) return plot.hint();
+    const i = nearest(batch.places.map((p) => plot.at(p[x])), batch.places.map((p) => plot.up(p[y])), px, py);
+    if (i < 0) return plot.hint();
+    const forecast = batch.forecast?.[i];
+    plot.hint([`trial ${batch.trial[i]}, ${batch.standing[i]}`, forecast?.mean !== undefined && `expects ${short(forecast.mean)}`,
+      forecast?.good && `good with probability ${forecast.good.probability.toFixed(3)}`].filter(Boolean).join("\n"), px, py);
+  });
+  plot.canvas.addEventListener("click", (event) => {
+    const box = plot.canvas.getBoundingClientRect();
+    const i = batch ? nearest(batch.places.map((p) => plot.at(p[x])), batch.places.map((p) => plot.up(p[y])), event.clientX - box.left, event.clientY - box.top) : -1;
+    if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${batch.trial[i]}`);
+  });
+  return { element, load };
+}

@@ -1,0 +1,31 @@
+// Places between 0 and 1 along a parameter, as the server gives them, and the values there.
+
+/** The words of a parameter of choices; null for numbers. */
+export function words(dimension) {
+  if (dimension.type === "boolean") return ["false", "true"];
+  return (dimension.choices ?? dimension.levels)?.map(String) ?? null;
+}
+
+/** The value at a place. */
+export function at(dimension, place) {
+  const list = words(dimension);
+  if (list) return list[Math.min(list.length - 1, Math.floor(place * list.length))];
+  const { low, high } = dimension;
+  const value = dimension.scale === "log" ? Math.exp(Math.log(low) + (Math.log(high) - Math.log(low)) * place) : low + (high - low) * place;
+  return dimension.type === "integer" ? Math.round(value) : value;
+}
+
+/** Places of ticks along a parameter, each with its text. */
+export function ticks(dimension, wanted, text, between) {
+  const list = words(dimension);
+  if (list) return list.map((word, i) => [(i + 0.5) / list.length, word]);
+  const { low, high } = dimension;
+  if (dimension.scale !== "log") return between(low, high, wanted).map((value) => [(value - low) / (high - low || 1), text(value)]);
+  const span = Math.log(high) - Math.log(low);
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, wanted)));
+  const found = [];
+  for (let power = first; power <= last; power += every) found.push([(power * Math.LN10 - Math.log(low)) / span, text(10 ** power)]);
+  return found.length > 1 ? found : [[0, text(low)], [1, text(high)]];
+}

@@ -1,0 +1,135 @@
+// Values over each parameter, with what the model expects there.
+
+import { get, of } from "./api.js";
+import { card, fill, h, table } from "./dom.js";
+import { short, shown } from "./format.js";
+import { Plot, dot, faint, nearest, ticks } from "./plot.js";
+import { at, ticks as marks } from "./scale.js";
+
+export function slices(study, summary, go) {
+  const dimensions = summary.parameters;
+  let scatters = [];
+  let model = new Map();
+  const note = h("span", { class: "note" }, "");
+  const holder = h("div", { class: "multiples" });
+  const plots = dimensions.map((dimension, k) => {
+    const plot = new Plot({
+      label: `Values over ${dimension.name}`, height: 180, margin: { left: 52, bottom: 24, top: 6 },
+      paint(context) {
+        const data = scatters[k];
+        if (!data) return;
+        const c = plot.colours;
+        const slice = model.get(dimension.name);
+        plot.x = { low: 0, high: 1 };
+        plot.y = data.y;
+        const list = marks(dimension, plot.area.width / 60, short, ticks);
+        plot.axes(context, { xTicks: list.map(([place]) => place), xText: (place) => list.find(([p]) => p === place)?.[1].slice(0, 10) ?? "", yTicks: ticks(data.y.low, data.y.high, 4) });
+        plot.inside(context, () => {
+          if (data.grid) plot.grid(context, data.grid, c.accent);
+          else {
+            context.fillStyle = faint(c.accent, 0.4);
+            data.place.forEach((place, i) => dot(context, plot.at(place + jitter(dimension, data.trial[i])), plot.up(data.value[i]), 2.2));
+          }
+          if (slice) drawSlice(context, plot, slice, dimension);
+        });
+      },
+      behind: () => {
+        const slice = model.get(dimension.name);
+        return slice ? table([dimension.name, { number: "Expected" }, { number: "Deviation" }, { number: "Good with probability" }, { number: "At most" }],
+          slice.at.map((value, i) => {
+            const { mean, deviation, good } = slice.forecast[i];
+            return [shown(value), { number: short(mean) }, { number: short(deviation) }, { number: good ? good.probability.toFixed(3) : "–" },
+              { number: good?.upper_bound === undefined ? "–" : good.upper_bound.toFixed(3) }];
+          }), `What the model expects along ${dimension.name}`) : h("p", { class: "soft" }, "There is no model to show.");
+      },
+    });
+    plot.hover((x, y) => {
+      const data = scatters[k];
+      if (x === undefined || !data) return plot.hint();
+      const i = nearest(data.place.map((p, j) => plot.at(p + jitter(dimension, data.trial[j]))), data.value.map((v) => plot.up(v)), x, y, 8);
+      plot.hint(i >= 0 ? `trial ${data.trial[i]}\n${dimension.name} ${shown(at(dimension, data.place[i]))}\n${short(data.value[i])}` : undefined, x, y);
+    });
+    plot.canvas.addEventListener("click", (event) => {
+      const data = scatters[k];
+      const box = plot.canvas.getBoundingClientRect();
+      if (!data) return;
+      const i = nearest(data.place.map((p, j) => plot.at(p + jitter(dimension, data.trial[j]))), data.value.map((v) => plot.up(v)), event.clientX - box.left, event.clientY - box.top, 8);
+      if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
+    });
+    return plot;
+  });
+  fill(holder, plots.map((plot, k) => h("div", {}, h("h3", {}, dimensions[k].name), plot.element)));
+  const legend = h("div", { class: "legend" },
+    h("span", {}, h("i", { class: "k-accent" }), "trial"),
+    h("span", {}, h("i", { class: "line k-warm" }), "what the model expects, all else as in the best trial, with its bound"));
+  const element = card("Values over each parameter", { note }, holder, legend);
+
+  function drawSlice(context, plot, slice, dimension) {
+    const c = plot.colours;
+    const means = slice.forecast.map((f) => f.mean ?? null);
+    const values = means.some((mean) => mean !== null);
+    // A classifier has no value: its probability is drawn from the bottom to the top.
+    const up = values ? (y) => plot.up(y) : (p) => plot.area.top + (1 - p) * plot.area.height;
+    const middle = values ? means : slice.forecast.map((f) => f.good?.probability ?? null);
+    const upper = slice.forecast.map((f) => (values ? (f.deviation === undefined ? null : f.mean + 2 * f.deviation) : f.good?.upper_bound ?? null));
+    const lower = slice.forecast.map((f) => (values && f.deviation !== undefined ? f.mean - 2 * f.deviation : null));
+    const words = dimension.choices ?? dimension.levels ?? (dimension.type === "boolean" ? [0, 1] : null);
+    context.lineWidth = 2;
+    if (words) {
+      const half = plot.area.width / words.length / 3;
+      slice.place.forEach((place, i) => {
+        if (middle[i] === null) return;
+        const x = plot.at(place);
+        context.strokeStyle = c.warm;
+        context.beginPath();
+        context.moveTo(x - half, up(middle[i]));
+        context.lineTo(x + half, up(middle[i]));
+        if (upper[i] !== null) {
+          context.moveTo(x, up(lower[i] ?? middle[i]));
+          context.lineTo(x, up(upper[i]));
+        }
+        context.stroke();
+      });
+      return;
+    }
+    if (values && upper.every((u) => u !== null)) {
+      context.fillStyle = faint(c.warm, 0.16);
+      context.beginPath();
+      slice.place.forEach((place, i) => context.lineTo(plot.at(place), up(upper[i])));
+      for (let i = slice.place.length - 1; i >= 0; i--) context.lineTo(plot.at(slice.place[i]), up(lower[i]));
+      context.fill();
+    }
+    const curve = (ys, dash) => {
+      context.setLineDash(dash);
+      context.strokeStyle = c.warm;
+      context.beginPath();
+      slice.place.forEach((place, i) => ys[i] !== null && context.lineTo(plot.at(place), up(ys[i])));
+      context.stroke();
+      context.setLineDash([]);
+    };
+    curve(middle, []);
+    if (!values && upper.some((u) => u !== null)) curve(upper, [4, 4]);
+  }
+
+  async function load() {
+    scatters = (await get(of(study, "scatters"))).scatters;
+    plots.forEach((plot, k) => {
+      plot.describe(`${scatters[k].trial.length || "many"} values from ${short(scatters[k].y.low)} to ${short(scatters[k].y.high)}`);
+      plot.draw();
+    });
+  }
+  async function loadModel() {
+    const got = await get(of(study, "slices"));
+    model = new Map((got.slices ?? []).map((slice) => [slice.name, slice]));
+    const probability = got.slices?.[0]?.forecast[0]?.mean === undefined;
+    note.textContent = got.slices ? (probability ? "Curves: probability of a good value, from 0 at the bottom to 1 at the top" : "") : `No curves: ${got.reason}`;
+    plots.forEach((plot) => plot.draw());
+  }
+  return { element, load, loadModel };
+}
+
+/** Trials of one choice side by side, the same for the same trial. */
+function jitter(dimension, trial) {
+  const list = dimension.choices ?? dimension.levels ?? (dimension.type === "boolean" ? [0, 1] : null);
+  return list ? (((trial * 0.61803) % 1) - 0.5) * 0.5 / list.length : 0;
+}

@@ -1,0 +1,123 @@
+// One study, live.
+
+import { get, listen, of } from "./api.js";
+import { fill, h, link } from "./dom.js";
+import { ago, clock, count, duration, short } from "./format.js";
+import { front } from "./front.js";
+import { history } from "./history.js";
+import { insights } from "./insights.js";
+import { landscape } from "./landscape.js";
+import { parallel } from "./parallel.js";
+import { slices } from "./slices.js";
+import { timeline } from "./timeline.js";
+import { trials } from "./trials.js";
+import { writing } from "./writing.js";
+
+/** Figures are drawn again this often at most: those of the store, and those of the model. */
+const SOON = 700;
+const LATER = 5000;
+
+export async function study(main, name, go, live) {
+  let summary = await get(of(name, "summary"));
+  const access = await get("/api/access");
+  const base = `/study/${encodeURIComponent(name)}`;
+  const tiles = h("dl", { class: "tiles" });
+  const chip = h("span", { class: "chip" });
+  const bar = h("div", { class: "loading", hidden: true, role: "progressbar", "aria-label": "Reading the study" });
+  const slice = slices(name, summary, go);
+  const batch = landscape(name, summary, go);
+  const insight = insights(name);
+  const slow = new Map([[batch, 0], [insight, 0]]);
+  const parts = [history(name, summary, go), front(name, summary, go), insight, slice, parallel(name, summary, go), batch, timeline(name, summary, go), trials(name, summary, go)].filter(Boolean);
+  fill(main,
+    h("div", { class: "title" }, h("h1", {}, name), chip,
+      h("span", { class: "soft small" }, `${(summary.goal?.objectives ?? []).map((o) => `${o.direction} ${o.name}`).join(", ") || `${summary.direction} value`} with ${summary.method}`)),
+    bar, tiles, h("div", { class: "cards" }, access.write && writing(name, summary, () => refreshSummary()), parts.map((part) => part.element)));
+
+  function drawTiles() {
+    const { counts, best, budget, rate, alive, now } = summary;
+    const finished = counts.valued + counts.failed + counts.infeasible;
+    const own = finished - counts.imported;
+    const left = rate && budget > own ? (budget - own) / rate * 60000 : null;
+    chip.dataset.state = alive ? "alive" : own >= budget ? "complete" : "idle";
+    chip.textContent = alive ? "running" : own >= budget ? "done" : "idle";
+    const tile = (title, value, note, extra) => h("div", { class: "tile" }, h("dt", {}, title), h("dd", {}, value, note && h("small", {}, note), extra));
+    fill(tiles,
+      tile("Best value", best ? short(best.value) : "–", best && link(`${base}/trial/${best.trial}`, `trial ${best.trial}`)),
+      tile("Finished", count(finished), `of ${count(budget)}${counts.imported ? `, ${count(counts.imported)} imported` : ""}`,
+        h("progress", { max: "1", value: String(Math.min(1, own / budget)), "aria-label": "Progress" })),
+      tile("Running", count(counts.running), counts.queued ? `${count(counts.queued)} queued` : "none queued"),
+      tile("Failed", count(counts.failed), counts.infeasible ? `${count(counts.infeasible)} infeasible` : finished ? `${short(Number((100 * counts.failed / finished).toPrecision(2)))} %` : null),
+      tile("Rate", rate ? `${short(Number(rate.toPrecision(3)))} / min` : "–", alive && left ? `about ${duration(left)} left` : null),
+      tile("Last sign of life", ago(summary.last_sign, now), summary.last_sign && clock(summary.last_sign)));
+  }
+  async function refreshSummary() {
+    summary = Object.assign(summary, await get(of(name, "summary")));
+    drawTiles();
+  }
+  drawTiles();
+
+  // Only what is on the screen is asked for; the rest is when it comes into view.
+  const visible = new Set();
+  const stale = new Set(parts);
+  let running = false;
+  let again;
+  const failed = (error) => live("off", error.message);
+  async function refresh() {
+    if (running) return;
+    running = true;
+    try {
+      // What asks the model comes last: it must not hold up the rest.
+      for (const part of parts.toSorted((a, b) => slow.has(a) - slow.has(b))) {
+        if (!visible.has(part) || !stale.has(part)) continue;
+        if (slow.has(part) && Date.now() - slow.get(part) < LATER) continue;
+        stale.delete(part);
+        await part.load();
+        if (slow.has(part)) slow.set(part, Date.now());
+      }
+      if (visible.has(slice) && sliceStale && Date.now() - sliced > LATER) {
+        sliceStale = false;
+        await slice.loadModel();
+        sliced = Date.now();
+      }
+    } catch (error) {
+      failed(error);
+    } finally {
+      running = false;
+    }
+  }
+  let sliceStale = true;
+  let sliced = 0;
+  const sight = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const part = parts.find((other) => other.element === target);
+      if (isIntersecting) visible.add(part);
+      else visible.delete(part);
+    }
+    refresh();
+  }, { rootMargin: "200px" });
+  parts.forEach((part) => sight.observe(part.element));
+  let first = true;
+  const end = listen(name, (event) => {
+    bar.hidden = event.loaded >= 1;
+    bar.style.width = `${Math.round(event.loaded * 100)}%`;
+    if (first && event.loaded >= 1) {
+      first = false;
+      if (event.sequence === summary.sequence) return;
+    }
+    parts.forEach((part) => stale.add(part));
+    sliceStale = true;
+    again ??= setTimeout(() => {
+      again = undefined;
+      refreshSummary().catch(failed);
+      refresh();
+    }, Math.min(SOON, 150));
+  }, live);
+  const pulse = setInterval(() => { refreshSummary().catch(failed); refresh(); }, 5000);
+  return () => {
+    end();
+    sight.disconnect();
+    clearInterval(pulse);
+    clearTimeout(again);
+  };
+}

@@ -1,0 +1,435 @@
+//! The trials of a study as columns, kept in step with a store change by change.
+//!
+//! One number a trial and column: eight bytes, and not a number where there is none. A study of a million trials with five
+//! parameters takes about 100 MB, once for all who look at it. Texts (attributes, reasons, output) stay in the store.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use wimble::goal::Goal;
+use wimble::outcome::Outcome;
+use wimble::space::{Kind, Value};
+use wimble_study::trial::State;
+use wimble_study::{Change, Origin, Reader, Record, Result, Timestamp, Trial};
+
+/// How many changes are read at a time. Between pages, others may read what is there.
+const PAGE: usize = 5_000;
+
+/// Where a trial is in its life, in a byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Standing {
+    Queued,
+    Running,
+    Complete,
+    Violating,
+    Failed,
+    Infeasible,
+}
+
+impl Standing {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 6] = [
+        Self::Queued,
+        Self::Running,
+        Self::Complete,
+        Self::Violating,
+        Self::Failed,
+        Self::Infeasible,
+    ];
+
+    /// Of a trial of a study with this goal.
+    pub fn of(trial: &Trial, goal: &Goal) -> Self {
+        match &trial.state {
+            State::Queued(_) => Self::Queued,
+            State::Running(_) => Self::Running,
+            State::Finished(finish) => match finish.outcome {
+                Outcome::Measured(_) if trial.is_violating(goal) => Self::Violating,
+                Outcome::Measured(_) => Self::Complete,
+                Outcome::Failed(_) => Self::Failed,
+                Outcome::Infeasible => Self::Infeasible,
+            },
+        }
+    }
+
+    /// As it is printed.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Complete => "complete",
+            Self::Violating => "violating",
+            Self::Failed => "failed",
+            Self::Infeasible => "infeasible",
+        }
+    }
+}
+
+/// The columns of a study, each in the order of trial numbers.
+pub struct Chronicle {
+    name: String,
+    record: Record,
+    sequence: u64,
+    standings: Vec<Standing>,
+    origins: Vec<Origin>,
+    objectives: Vec<Vec<f64>>,
+    constraints: Vec<Vec<f64>>,
+    parameters: Vec<Vec<f64>>,
+    proposed: Vec<f64>,
+    started: Vec<f64>,
+    finished: Vec<f64>,
+    lost: Vec<u32>,
+    /// The place in `workers` of who runs it or ran it last.
+    worker: Vec<u32>,
+    workers: Vec<String>,
+    places: HashMap<String, u32>,
+    /// Finished trials in the order in which they finished.
+    order: Vec<u32>,
+}
+
+/// The place of a trial that nobody ran.
+pub const NOBODY: u32 = u32::MAX;
+
+impl Chronicle {
+    /// An empty one of a study.
+    pub fn new(record: Record) -> Self {
+        let settings = &record.settings;
+        let columns = |count: usize| vec![Vec::new(); count];
+        Self {
+            name: settings.name.clone(),
+            sequence: 0,
+            standings: Vec::new(),
+            origins: Vec::new(),
+            objectives: columns(settings.goal.objectives().len()),
+            constraints: columns(settings.goal.constraints().len()),
+            parameters: columns(settings.space.dimensions().len()),
+            proposed: Vec::new(),
+            started: Vec::new(),
+            finished: Vec::new(),
+            lost: Vec::new(),
+            worker: Vec::new(),
+            workers: Vec::new(),
+            places: HashMap::new(),
+            order: Vec::new(),
+            record,
+        }
+    }
+
+    /// The next page of changes, to be applied with [`Self::apply`].
+    pub fn next_page(name: &str, sequence: u64, store: &dyn Reader) -> Result<Vec<Change>> {
+        store.changes_since(name, sequence, PAGE)
+    }
+
+    /// Reads everything that changed since it last looked.
+    pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
+        loop {
+            let changes = Self::next_page(&self.name, self.sequence, store)?;
+            self.apply(&changes);
+            if changes.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Applies changes in order. Returns whether they fit: a finished trial never changes, so that a change of one means
+    /// that the study was deleted and created anew.
+    pub fn apply(&mut self, changes: &[Change]) -> bool {
+        let mut fits = true;
+        let known = self.sequence;
+        for change in changes.iter().filter(|change| change.sequence() > known) {
+            fits &= self.set(&change.trial);
+        }
+        if let Some(last) = changes.last() {
+            self.sequence = self.sequence.max(last.sequence());
+        }
+        fits
+    }
+
+    fn set(&mut self, trial: &Trial) -> bool {
+        let Ok(id) = usize::try_from(trial.id) else { return false };
+        // Changes come by sequence, trials are numbered by proposal: those in between follow.
+        while self.len() <= id {
+            self.grow();
+        }
+        let fits = self.finished[id].is_nan();
+        let standing = Standing::of(trial, &self.record.settings.goal);
+        self.standings[id] = standing;
+        self.origins[id] = trial.origin;
+        self.proposed[id] = trial.proposed.0 as f64;
+        self.started[id] = time(trial.started());
+        self.finished[id] = time(trial.finished());
+        self.lost[id] = trial.lost;
+        self.worker[id] = trial.worker().map_or(NOBODY, |worker| self.place(worker));
+        let dimensions = self.record.settings.space.dimensions();
+        for (dimension, column) in dimensions.iter().zip(&mut self.parameters) {
+            let value = trial.configuration.get(&dimension.name);
+            column[id] = value.map_or(f64::NAN, |value| number(&dimension.kind, value));
+        }
+        if let Some(measurement) = trial.outcome().and_then(Outcome::measurement) {
+            for (column, measured) in self.objectives.iter_mut().zip(&measurement.objectives) {
+                column[id] = measured.value;
+            }
+            for (column, measured) in self.constraints.iter_mut().zip(&measurement.constraints) {
+                column[id] = measured.value;
+            }
+        }
+        if !self.finished[id].is_nan() && fits {
+            self.order.push(id as u32);
+        }
+        fits
+    }
+
+    fn grow(&mut self) {
+        let numbers = [&mut self.proposed, &mut self.started, &mut self.finished];
+        let columns = self.objectives.iter_mut().chain(&mut self.constraints);
+        for column in columns.chain(&mut self.parameters).chain(numbers) {
+            column.push(f64::NAN);
+        }
+        self.standings.push(Standing::Queued);
+        self.origins.push(Origin::Proposed);
+        self.lost.push(0);
+        self.worker.push(NOBODY);
+    }
+
+    fn place(&mut self, worker: &str) -> u32 {
+        if let Some(&place) = self.places.get(worker) {
+            return place;
+        }
+        let place = self.workers.len() as u32;
+        self.workers.push(worker.to_owned());
+        self.places.insert(worker.to_owned(), place);
+        place
+    }
+
+    /// How many trials it knows.
+    pub fn len(&self) -> usize {
+        self.standings.len()
+    }
+
+    /// Whether it knows none.
+    pub fn is_empty(&self) -> bool {
+        self.standings.is_empty()
+    }
+
+    /// The number of the last change that was applied.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The study.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// With a budget that was changed since.
+    pub(crate) fn set_record(&mut self, record: Record) {
+        self.record = record;
+    }
+
+    /// What the study is for.
+    pub fn goal(&self) -> &Goal {
+        &self.record.settings.goal
+    }
+
+    /// Where each trial is in its life.
+    pub fn standings(&self) -> &[Standing] {
+        &self.standings
+    }
+
+    /// Where each trial comes from.
+    pub fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
+    /// The values of an objective, on the user's scale.
+    pub fn objective(&self, place: usize) -> &[f64] {
+        &self.objectives[place]
+    }
+
+    /// The values of all objectives.
+    pub fn objectives(&self) -> &[Vec<f64>] {
+        &self.objectives
+    }
+
+    /// The values of all constraints.
+    pub fn constraints(&self) -> &[Vec<f64>] {
+        &self.constraints
+    }
+
+    /// The values of a parameter: a number, or the place of a choice or level.
+    pub fn parameter(&self, place: usize) -> &[f64] {
+        &self.parameters[place]
+    }
+
+    /// When each trial was proposed, in milliseconds since 1970.
+    pub fn proposed(&self) -> &[f64] {
+        &self.proposed
+    }
+
+    /// When the latest evaluation of each trial began.
+    pub fn started(&self) -> &[f64] {
+        &self.started
+    }
+
+    /// When each trial finished.
+    pub fn finished(&self) -> &[f64] {
+        &self.finished
+    }
+
+    /// How many leases of each trial ran out.
+    pub fn lost(&self) -> &[u32] {
+        &self.lost
+    }
+
+    /// Who runs each trial or ran it last: a place in [`Self::workers`], or [`NOBODY`].
+    pub fn worker(&self) -> &[u32] {
+        &self.worker
+    }
+
+    /// The names of all workers, in the order in which they were first seen.
+    pub fn workers(&self) -> &[String] {
+        &self.workers
+    }
+
+    /// The finished trials, in the order in which they finished.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The complete trial with the best value of the first objective that misses no constraint; of equal values, the one told first.
+    pub fn best(&self) -> Option<usize> {
+        let direction = self.goal().first_direction();
+        let values = self.objectives.first()?;
+        let mut best: Option<(usize, f64)> = None;
+        for &id in &self.order {
+            if self.standings[id as usize] != Standing::Complete {
+                continue;
+            }
+            let value = direction.turn(values[id as usize]);
+            // A comparison with what is not a number is false.
+            if best.map_or(!value.is_nan(), |(_, least)| value < least) {
+                best = Some((id as usize, value));
+            }
+        }
+        best.map(|(id, _)| id)
+    }
+}
+
+fn time(time: Option<Timestamp>) -> f64 {
+    time.map_or(f64::NAN, |time| time.0 as f64)
+}
+
+/// A value as a number: itself, 0 or 1 for a boolean, or its place among the choices.
+pub fn number(kind: &Kind, value: &Value) -> f64 {
+    match kind {
+        Kind::Real { .. } | Kind::Integer { .. } => value.as_real().unwrap_or(f64::NAN),
+        Kind::Boolean => value.as_boolean().map_or(f64::NAN, |is| f64::from(u8::from(is))),
+        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
+            let place = values.iter().position(|other| {
+                other == value || (other.as_real().is_some() && other.as_real() == value.as_real())
+            });
+            place.map_or(f64::NAN, |place| place as f64)
+        }
+        // Several numbers, under the names of the members.
+        Kind::Shares { .. } => f64::NAN,
+    }
+}
+
+/// The words of a kind that has few values, in the order of their numbers.
+pub fn words(kind: &Kind) -> Option<Vec<String>> {
+    match kind {
+        Kind::Real { .. } | Kind::Integer { .. } | Kind::Shares { .. } => None,
+        Kind::Boolean => Some(vec!["false".to_owned(), "true".to_owned()]),
+        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
+            Some(values.iter().map(ToString::to_string).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fixtures {
+    use std::sync::Arc;
+
+    use wimble::prelude::*;
+    use wimble_study::{Memory, Settings, Store, Study, SystemClock};
+
+    /// A study of a parabola in memory: `finished` trials with a value, then one failed, one infeasible, two running.
+    pub fn parabola(finished: usize) -> Study {
+        let space = SearchSpace::new([
+            Dimension::real("x", -2.0, 2.0),
+            Dimension::log_real("rate", 1e-4, 1.0),
+            Dimension::categorical("kind", ["a", "b"]),
+        ])
+        .unwrap();
+        let store: Arc<dyn Store> = Arc::new(Memory::new(SystemClock));
+        let settings =
+            Settings::new("parabola", space, "random".parse().unwrap()).budget(1_000_000);
+        let study = Study::open_or_create(store, settings).unwrap();
+        for i in 0..finished {
+            let claim = study.ask("w0", &format!("k{i}"), 1).unwrap().remove(0);
+            let x = claim.configuration.get("x").and_then(Value::as_real).unwrap();
+            study.tell(claim.token, &(x * x).into(), "t").unwrap();
+        }
+        let claims = study.ask("w1", "rest", 4).unwrap();
+        study.tell(claims[0].token, &Outcome::Failed("it broke".into()), "t").unwrap();
+        study.tell(claims[1].token, &Outcome::Infeasible, "t").unwrap();
+        study
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wimble_study::Filter;
+
+    #[test]
+    fn columns_are_what_the_store_has_however_the_changes_were_read() {
+        let study = fixtures::parabola(30);
+        let store = &**study.store();
+        let mut whole = Chronicle::new(store.study("parabola").unwrap());
+        whole.catch_up(store).unwrap();
+        let mut slowly = Chronicle::new(store.study("parabola").unwrap());
+        loop {
+            let page = store.changes_since("parabola", slowly.sequence(), 3).unwrap();
+            assert!(slowly.apply(&page));
+            // What is known already has no effect.
+            assert!(slowly.apply(&page));
+            if page.is_empty() {
+                break;
+            }
+        }
+        for chronicle in [&whole, &slowly] {
+            assert_eq!(chronicle.len(), 34);
+            assert_eq!(chronicle.sequence(), store.sequence("parabola").unwrap());
+            for trial in study.trials(&Filter::default()).unwrap() {
+                let id = trial.id as usize;
+                assert_eq!(chronicle.standings()[id], Standing::of(&trial, &study.settings().goal));
+                let value = trial.outcome().and_then(Outcome::value);
+                assert_eq!(
+                    value.unwrap_or(f64::NAN).to_bits(),
+                    chronicle.objective(0)[id].to_bits()
+                );
+                let x = trial.configuration.get("x").and_then(Value::as_real).unwrap();
+                assert_eq!(chronicle.parameter(0)[id], x);
+                let kind = trial.configuration.get("kind").unwrap();
+                let words = words(&study.settings().space.dimensions()[2].kind).unwrap();
+                assert_eq!(words[chronicle.parameter(2)[id] as usize], kind.to_string());
+            }
+            let best = study.best().unwrap().unwrap();
+            assert_eq!(chronicle.best(), Some(best.trial as usize));
+            assert_eq!(chronicle.order().len(), 32);
+            assert_eq!(chronicle.workers(), ["w0", "w1"]);
+        }
+    }
+
+    #[test]
+    fn a_finished_trial_that_changes_belongs_to_another_study() {
+        let study = fixtures::parabola(2);
+        let mut chronicle = Chronicle::new(study.store().study("parabola").unwrap());
+        chronicle.catch_up(&**study.store()).unwrap();
+        let mut trial = study.trial(0).unwrap();
+        trial.sequence = 1_000;
+        assert!(!chronicle.apply(&[Change { trial }]));
+    }
+}

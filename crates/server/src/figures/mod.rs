@@ -1,0 +1,167 @@
+//! Figures as numbers: each answer is as large as the picture, however many trials there are.
+
+pub mod front;
+pub mod history;
+pub mod landscape;
+pub mod parallel;
+pub mod scatter;
+pub mod slices;
+pub mod timeline;
+
+use serde::Serialize;
+
+/// A range of numbers, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Range {
+    /// The smallest.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
+impl Range {
+    /// The range of what is finite among some numbers, with some width; from 0 to 1 if there are none.
+    pub fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
+        let mut range = Self { low: f64::INFINITY, high: f64::NEG_INFINITY };
+        for number in numbers.into_iter().filter(|number| number.is_finite()) {
+            range.low = range.low.min(number);
+            range.high = range.high.max(number);
+        }
+        if range.low > range.high {
+            return Self { low: 0.0, high: 1.0 };
+        }
+        if range.low == range.high {
+            let around = if range.low == 0.0 { 1.0 } else { range.low.abs() * 0.1 };
+            return Self { low: range.low - around, high: range.high + around };
+        }
+        range
+    }
+
+    /// Where a number lies among `cells` cells of the range; `None` outside.
+    pub fn cell(&self, number: f64, cells: usize) -> Option<usize> {
+        let share = (number - self.low) / (self.high - self.low);
+        (0.0..=1.0).contains(&share).then(|| ((share * cells as f64) as usize).min(cells - 1))
+    }
+}
+
+/// How many of many points lie in each cell of a grid: rows from the top (high), each from the left (low).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Grid {
+    /// Cells from left to right.
+    pub width: usize,
+    /// Cells from top to bottom.
+    pub height: usize,
+    /// The count of the fullest cell.
+    pub most: u32,
+    /// A byte a cell, in base 64: 0 for none, otherwise from 1 to 255 by the logarithm of the count.
+    pub cells: String,
+}
+
+impl Grid {
+    /// Of points within two ranges.
+    pub fn new(
+        points: impl Iterator<Item = (f64, f64)>,
+        [x_range, y_range]: [Range; 2],
+        [width, height]: [usize; 2],
+    ) -> Self {
+        let mut counts = vec![0_u32; width * height];
+        for (x, y) in points {
+            if let Some((x, y)) = x_range.cell(x, width).zip(y_range.cell(y, height)) {
+                counts[(height - 1 - y) * width + x] += 1;
+            }
+        }
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let scale = 254.0 / f64::from(most.max(2)).ln();
+        let shade = |count: u32| match count {
+            0 => 0,
+            count => 1 + (f64::from(count).ln() * scale) as u8,
+        };
+        let cells: Vec<u8> = counts.into_iter().map(shade).collect();
+        Self { width, height, most, cells: base64(&cells) }
+    }
+}
+
+/// Bytes in base 64, with padding.
+pub fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            if place <= chunk.len() {
+                text.push(DIGITS[(bits >> (18 - 6 * place)) as usize & 63] as char);
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
+}
+
+/// A range that leaves out the worst values where they would squeeze all others into a line.
+///
+/// `low_is_good` says which end is kept whole. The other end is cut at the 90th percentile if the whole range is more than
+/// four times as wide.
+pub fn telling_range(values: &mut Vec<f64>, low_is_good: bool) -> Range {
+    values.retain(|value| value.is_finite());
+    let whole = Range::of(values.iter().copied());
+    if values.len() < 10 {
+        return whole;
+    }
+    let place = if low_is_good { values.len() * 9 / 10 } else { values.len() / 10 };
+    let (_, &mut cut, _) = values.select_nth_unstable_by(place, f64::total_cmp);
+    let inner = if low_is_good {
+        Range { low: whole.low, high: cut }
+    } else {
+        Range { low: cut, high: whole.high }
+    };
+    let width = inner.high - inner.low;
+    if width > 0.0 && whole.high - whole.low > 4.0 * width {
+        let margin = width * 0.25;
+        return if low_is_good {
+            Range { high: inner.high + margin, ..inner }
+        } else {
+            Range { low: inner.low - margin, ..inner }
+        };
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_64_is_that_of_everybody() {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xff, 0xfe, 0x00]), "//4A");
+    }
+
+    #[test]
+    fn a_grid_counts_every_point_once() {
+        let unit = Range { low: 0.0, high: 1.0 };
+        let points = [(0.0, 0.0), (1.0, 1.0), (0.1, 0.1), (2.0, 0.5), (f64::NAN, 0.5)];
+        let grid = Grid::new(points.into_iter(), [unit, unit], [2, 2]);
+        assert_eq!(grid.most, 2);
+        // From the top: nothing and one; two and nothing.
+        assert_eq!(grid.cells, base64(&[0, 1, 255, 0]));
+    }
+
+    #[test]
+    fn a_few_terrible_values_do_not_flatten_the_figure() {
+        let mut values: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(telling_range(&mut values.clone(), true), Range { low: 0.0, high: 99.0 });
+        values.push(1e9);
+        let range = telling_range(&mut values.clone(), true);
+        assert!(range.low == 0.0 && range.high > 90.0 && range.high < 150.0, "{range:?}");
+        // Where high is good, the outlier is the best.
+        assert_eq!(telling_range(&mut values, false).high, 1e9);
+        assert_eq!(Range::of([3.0, f64::NAN, 3.0]), Range { low: 2.7, high: 3.3 });
+        assert_eq!(Range::of([]), Range { low: 0.0, high: 1.0 });
+    }
+}

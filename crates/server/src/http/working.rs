@@ -1,0 +1,271 @@
+//! Requests that change a study: those of workers, and those of people.
+//!
+//! Workers written in any language ask and tell here; the server proposes for them. Workers that are wimble itself call the
+//! store (`/api/store`) and propose on their own.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::json;
+use wimble::space::Configuration;
+use wimble_study::store::http::wire::{Answer as StoreAnswer, Call, Reach, Said};
+use wimble_study::{Error, Study};
+
+use super::App;
+use super::access::Level;
+use super::answer::{self, Refusal, status};
+use super::reading::blocking;
+use crate::given::{GivenToken, NewStudy, Told};
+
+type Answer = Result<Response, Refusal>;
+
+/// Refuses who may not do this.
+fn demand(level: Level, needed: Level) -> Result<(), Refusal> {
+    if level >= needed {
+        return Ok(());
+    }
+    let (flag, who) = match needed {
+        Level::Write => ("--write", "people who change studies"),
+        Level::Work | Level::Read => ("--workers", "workers"),
+    };
+    Err(Refusal::new(
+        StatusCode::FORBIDDEN,
+        format!(
+            "this needs the token for {who}: `wimble serve {flag}` prints it; send it as `Authorization: Bearer TOKEN`"
+        ),
+    ))
+}
+
+fn read<T: for<'b> Deserialize<'b>>(body: &Bytes) -> Result<T, Refusal> {
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    worker: String,
+    key: String,
+    #[serde(default = "one")]
+    count: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// Gives a worker trials; the server proposes them.
+pub(super) async fn ask(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Work)?;
+    let Ask { worker, key, count } = read(&body)?;
+    blocking(&app, move |app| {
+        let file = app.desk.file(&study, std::time::Duration::ZERO)?;
+        let study = file.model.study();
+        let claims = study.ask(&worker, &key, count)?;
+        let claim = |claim: &wimble_study::Claim| {
+            json!({
+                "trial": claim.trial,
+                "token": claim.token.to_string(),
+                "params": claim.configuration,
+                "attempt": claim.attempt,
+                "lease_seconds": study.settings().lease.as_secs_f64(),
+            })
+        };
+        let claims: Vec<_> = claims.iter().map(claim).collect();
+        // Empty claims are final only once nothing runs.
+        Ok(answer::json(
+            &headers,
+            None,
+            &json!({ "claims": claims, "running": study.progress()?.running }),
+        ))
+    })
+    .await
+}
+
+/// Takes a result.
+pub(super) async fn tell(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Work)?;
+    let told: Told = read(&body)?;
+    let (token, outcome) = (told.token()?, told.outcome()?);
+    blocking(&app, move |app| {
+        let study = Study::open(Arc::clone(app.desk.store()), &study)?;
+        study.tell_with(token, &outcome, &told.attributes, &told.key())?;
+        Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "done": "told" })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tokens {
+    tokens: Vec<GivenToken>,
+}
+
+/// Renews leases; answers with those that could not be renewed.
+pub(super) async fn heartbeat(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Work)?;
+    let given: Tokens = read(&body)?;
+    let tokens = given.tokens.iter().map(|given| given.read()).collect::<Result<Vec<_>, _>>()?;
+    blocking(&app, move |app| {
+        let refused = app.desk.store().heartbeats(&study, &tokens)?;
+        let said = |refused: &wimble_study::Refused| {
+            json!({ "token": refused.token.to_string(), "error": refused.error.to_string() })
+        };
+        let refused: Vec<_> = refused.iter().map(said).collect();
+        Ok(answer::json(&headers, None, &json!({ "refused": refused })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Release {
+    token: GivenToken,
+}
+
+/// Gives a trial back to the queue.
+pub(super) async fn release(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Work)?;
+    let token = read::<Release>(&body)?.token.read()?;
+    blocking(&app, move |app| {
+        app.desk.store().release(&study, token)?;
+        Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "done": "released" })))
+    })
+    .await
+}
+
+/// Makes a study.
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Write)?;
+    let new: NewStudy = read(&body)?;
+    blocking(&app, move |app| {
+        let study = new.create(app.desk.store())?;
+        Ok(answer::json(&headers, None, &json!({ "name": study.settings().name })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Enqueue {
+    key: String,
+    params: Configuration,
+}
+
+/// Puts a configuration into the queue.
+pub(super) async fn enqueue(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Write)?;
+    let Enqueue { key, params } = read(&body)?;
+    blocking(&app, move |app| {
+        let study = Study::open(Arc::clone(app.desk.store()), &study)?;
+        let trial = study.enqueue(&key, params)?;
+        Ok(answer::json(&headers, None, &json!({ "trial": trial })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Budget {
+    budget: u64,
+}
+
+/// Changes how many trials a study may have.
+pub(super) async fn budget(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Write)?;
+    let Budget { budget } = read(&body)?;
+    blocking(&app, move |app| {
+        Study::open(Arc::clone(app.desk.store()), &study)?.set_budget(budget)?;
+        Ok(answer::json(&headers, None, &json!({ "budget": budget })))
+    })
+    .await
+}
+
+/// A call of the store, for wimble itself on another machine.
+pub(super) async fn store(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let call: Call = read(&body)?;
+    let needed = match call.reach() {
+        Reach::Read => Level::Read,
+        Reach::Work => Level::Work,
+        Reach::Write => Level::Write,
+    };
+    // Whoever only opens a study creates it if it is not there: where it is, that changes nothing.
+    let opens = matches!(&call, Call::Create { .. }) && level >= Level::Work;
+    if !opens {
+        demand(level, needed)?;
+    }
+    blocking(&app, move |app| {
+        let store = &**app.desk.store();
+        let done = match &call {
+            Call::Create { record } if level < Level::Write => {
+                let there = Call::Study { study: record.settings.name.clone() }.perform(store);
+                if let Err(Error::UnknownStudy { .. }) = there {
+                    demand(level, Level::Write)?;
+                }
+                there
+            }
+            call => call.perform(store),
+        };
+        Ok(match done {
+            Ok(done) => answer::json(&headers, None, &StoreAnswer::Done(done)),
+            Err(error) => {
+                let mut response =
+                    answer::json(&headers, None, &StoreAnswer::Error(Said::from(&error)));
+                *response.status_mut() = status(&error);
+                response
+            }
+        })
+    })
+    .await
+}

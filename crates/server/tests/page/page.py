@@ -1,0 +1,350 @@
+"""The page in a real browser: what a user sees, clicks and types.
+
+usage: page.py WIMBLE CHROMIUM PICTURES [TRIALS]
+
+Starts `wimble serve` on a throw-away storage, works on studies through its interface, and looks at the page with Chromium. Pictures go to
+the folder PICTURES. With TRIALS (such as 1000000), a study of that many is imported too, and the times and the memory are printed.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+HOSTILE = "<img src=x onerror=window.hacked=1> & \"quotes\""
+SPACE = {"dimensions": [
+    {"name": "heat", "type": "real", "low": 150, "high": 280},
+    {"name": "rate", "type": "real", "low": 1e-4, "high": 1, "scale": "log"},
+    {"name": "minutes", "type": "integer", "low": 10, "high": 90},
+    {"name": "steam", "type": "categorical", "choices": ["none", "some", "plenty"]},
+]}
+
+
+class Server:
+    """`wimble serve` and its interface."""
+
+    def __init__(self, wimble, folder, port=0):
+        self.command = [wimble, "serve", "--storage", str(folder / "wimble.db"), "--workers", "--write", "--port", str(port)]
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
+        lines = []
+        while not any("tokens are kept" in line for line in lines):
+            line = self.process.stdout.readline()
+            assert line, f"the server ended: {lines}"
+            lines.append(line)
+        text = "".join(lines)
+        self.base = re.search(r"page +(http://[^/]+)/", text)[1]
+        self.port = int(self.base.rsplit(":", 1)[1])
+        self.write_link = re.search(r"(http://\S+\?token=\S+)", text)[1]
+        tokens = json.loads((folder / "wimble.tokens").read_text())
+        self.work, self.write = tokens["workers"], tokens["write"]
+
+    def post(self, path, body, token):
+        request = urllib.request.Request(self.base + path, json.dumps(body).encode(), {
+            "content-type": "application/json", "authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def create(self, name, **more):
+        self.post("/api/studies", {"name": name, "space": SPACE, "budget": 400, **more}, self.write)
+
+    def trial(self, name, outcome, worker="worker-1"):
+        path = "/api/studies/" + urllib.parse.quote(name, safe="")
+        key = f"{time.time_ns()}"
+        claim = self.post(path + "/ask", {"worker": worker, "key": key}, self.work)["claims"][0]
+        self.post(path + "/tell", {"token": claim["token"], **outcome(claim["params"])}, self.work)
+        return claim["trial"]
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
+def bake(params, draw=random.Random(3)):
+    value = (params["heat"] - 236) ** 2 / 4000 + (params["minutes"] - 42) ** 2 / 900 + {"none": 0.4, "some": 0, "plenty": 0.2}[params["steam"]]
+    if params["heat"] > 268 and draw.random() < 0.8:
+        return {"failed": "it burnt"}
+    return {"value": value + draw.random() * 0.02, "attributes": {"crust": round(params["heat"] / 3, 1)}}
+
+
+def drawn(page, name):
+    """How many colours a figure shows: one that failed to draw shows none."""
+    canvas = page.get_by_role("img", name=re.compile(f"^{name}"))
+    expect(canvas.first).to_be_visible()
+    canvas.first.scroll_into_view_if_needed()
+    script = """element => { const { width, height } = element;
+        const data = element.getContext('2d').getImageData(0, 0, width, height).data;
+        const seen = new Set(); for (let i = 0; i < data.length; i += 4) if (data[i + 3]) seen.add(data.slice(i, i + 3).join());
+        return seen.size; }"""
+    start = time.time()
+    while time.time() - start < 20:
+        colours = canvas.first.evaluate(script)
+        if colours > 5:
+            return colours
+        time.sleep(0.1)
+    raise AssertionError(f"{name} is blank")
+
+
+def main(wimble, chromium, pictures, trials=None):
+    pictures = pathlib.Path(pictures)
+    pictures.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(tempfile.mkdtemp())
+    server = Server(wimble, folder)
+    study = f"{server.base}/study/bake"
+    try:
+        server.create("bake", method="auto", batch_size=4)
+        for i in range(90):
+            server.trial("bake", bake, f"worker-{i % 3 + 1}")
+        server.create(HOSTILE, method="random")
+        for _ in range(3):
+            server.trial(HOSTILE, lambda p: {"value": 1.0, "attributes": {HOSTILE: HOSTILE}}, HOSTILE)
+        server.trial(HOSTILE, lambda p: {"failed": HOSTILE})
+
+        with sync_playwright() as play:
+            options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            browser = play.chromium.launch(executable_path=chromium, args=options)
+            context = browser.new_context(viewport={"width": 1400, "height": 900}, color_scheme="light")
+            page = context.new_page()
+            errors = []
+            page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+            page.on("pageerror", lambda error: errors.append(str(error)))
+
+            page.goto(server.base)
+            expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+            expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+            page.screenshot(path=pictures / "studies.png")
+
+            # By keyboard alone: to the study, along its history, to a trial.
+            link = page.get_by_role("link", name="bake")
+            for _ in range(30):
+                page.keyboard.press("Tab")
+                if link.evaluate("element => element === document.activeElement"):
+                    break
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("heading", name="bake")).to_be_visible()
+            assert drawn(page, "History") > 5
+            page.get_by_role("img", name=re.compile("^History")).focus()
+            for key in ["ArrowRight", "ArrowRight", "Enter"]:
+                page.keyboard.press(key)
+            expect(page.get_by_role("heading", name="Trial 1")).to_be_visible()
+            page.go_back()
+
+            # Every figure draws.
+            for name in ["History", "Values over heat", "Parallel coordinates", "The last batch", "Timeline of workers"]:
+                drawn(page, name)
+            expect(page.get_by_text("causes").or_(page.get_by_text("R²")).first).to_be_visible(timeout=20000)
+            page.evaluate("scrollTo(0, 0)")
+            page.wait_for_timeout(1500)
+            page.screenshot(path=pictures / "study.png", full_page=True)
+
+            # A new trial appears within a second.
+            page.evaluate("scrollTo(0, 0)")
+            expect(page.locator(".live")).to_have_text("live")
+            start = time.time()
+            best = server.trial("bake", lambda p: {"value": -5.25})
+            told = time.time()
+            expect(page.locator(".tile").first).to_contain_text("-5.25", timeout=5000)
+            print(f"a new best value was seen {time.time() - told:.2f} s after it was told ({told - start:.2f} s to ask and tell)")
+            assert time.time() - told < 1.5
+            expect(page.locator(".tile").first).to_contain_text(f"trial {best}")
+
+            # Brushing zooms; Escape shows all again.
+            canvas = page.get_by_role("img", name=re.compile("^History"))
+            box = canvas.bounding_box()
+            page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 100)
+            page.mouse.down()
+            page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 120, steps=5)
+            page.mouse.up()
+            back = page.get_by_role("button", name="Show all").first
+            expect(back).to_be_visible()
+            page.screenshot(path=pictures / "zoomed.png")
+            canvas.focus()
+            page.keyboard.press("Escape")
+            expect(back).to_be_hidden()
+
+            # Filter, sort, a mistake, and a link that can be kept.
+            field = page.get_by_label("Filter")
+            field.fill("steam = some and value < 0.5")
+            rows = page.locator("#trials tbody tr")
+            status = page.locator("#trials [role=status]")
+            expect(status).to_contain_text("matching")
+            expect(rows.first).to_contain_text("some")
+            field.fill("warmth > 3")
+            expect(page.get_by_role("alert")).to_contain_text("there is no column `warmth`")
+            field.fill("state = failed")
+            expect(rows.first).to_contain_text("failed")
+            assert "filter=state" in page.url
+            page.reload()
+            expect(page.get_by_label("Filter")).to_have_value("state = failed")
+            page.get_by_label("Filter").fill("")
+            page.get_by_role("button", name="value", exact=True).click()
+            expect(rows.first).to_contain_text("-5.25")
+            with page.expect_download() as download:
+                page.get_by_role("link", name="CSV").click()
+            lines = pathlib.Path(download.value.path()).read_text().splitlines()
+            assert lines[0].startswith("trial,state,value") and lines[1].startswith(f"{best},complete,-5.25"), lines[:2]
+            rows.first.get_by_role("link").click()
+            expect(page.get_by_role("heading", name=f"Trial {best}")).to_be_visible()
+            assert page.url == f"{study}/trial/{best}"
+            page.reload()
+            expect(page.get_by_text("Nearest trials", exact=True)).to_be_visible()
+            page.screenshot(path=pictures / "trial.png")
+
+            # What strangers wrote stays text.
+            page.goto(f"{server.base}/study/{urllib.parse.quote(HOSTILE, safe='')}/trial/0")
+            expect(page.get_by_text(HOSTILE).first).to_be_visible()
+            page.goto(f"{server.base}/study/{urllib.parse.quote(HOSTILE, safe='')}")
+            drawn(page, "History")
+            assert page.evaluate("window.hacked") is None
+            page.goto(f"{server.base}/compare")
+            drawn(page, "Best so far")
+            page.screenshot(path=pictures / "compare.png")
+
+            # Dark, narrow and very wide.
+            page.emulate_media(color_scheme="dark")
+            page.goto(study)
+            drawn(page, "History")
+            page.wait_for_timeout(2500)
+            page.screenshot(path=pictures / "dark.png", full_page=True)
+            page.get_by_role("button", name=re.compile("^Colours")).click()
+            page.wait_for_timeout(200)
+            assert page.evaluate("document.documentElement.dataset.theme") == "light"
+            page.evaluate("localStorage.clear()")
+            for name, width, height in [("narrow", 360, 780), ("wide", 3840, 2160)]:
+                page.set_viewport_size({"width": width, "height": height})
+                page.goto(study)
+                drawn(page, "History")
+                page.wait_for_timeout(2500)
+                over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert over <= 0, f"the page is {over} pixels too wide at {width}"
+                page.screenshot(path=pictures / f"{name}.png", full_page=True)
+            page.set_viewport_size({"width": 1400, "height": 900})
+
+            # With the token for writing, people may change the study.
+            page.goto(server.write_link)
+            assert "token" not in page.url
+            page.goto(study)
+            page.get_by_label("Trials that the study may have").fill("500")
+            page.get_by_role("button", name="Change").click()
+            expect(page.get_by_text("The study may have 500 trials.")).to_be_visible()
+
+            assert not errors, errors
+            accessible(browser, server, study)
+            restarted(page, server, wimble, folder)
+            if trials:
+                large(browser, server, wimble, folder, int(trials), pictures)
+            browser.close()
+    finally:
+        server.stop()
+
+
+def accessible(browser, server, study):
+    """No violation that axe-core finds, in light and dark."""
+    for scheme in ["light", "dark"]:
+        context = browser.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": 1400, "height": 900})
+        page = context.new_page()
+        for address in [server.base, study, f"{study}/trial/0", f"{server.base}/compare"]:
+            page.goto(address)
+            page.wait_for_timeout(2000)
+            found = Axe().run(page)
+            bad = [(v["id"], [node["html"][:120] for node in v["nodes"][:3]]) for v in found.response["violations"]]
+            assert not bad, f"{address} in {scheme}: {bad}"
+        context.close()
+
+
+def restarted(page, server, wimble, folder):
+    """A server that ends and comes back: the page says so, and goes on by itself."""
+    page.goto(f"{server.base}/study/bake")
+    lamp = page.locator(".live")
+    expect(lamp).to_have_text("live")
+    server.stop()
+    expect(lamp).to_have_text("not connected", timeout=10000)
+    again = Server(wimble, folder, server.port)
+    server.process, server.stop = again.process, again.stop
+    expect(lamp).to_have_text("live", timeout=15000)
+    trial = server.trial("bake", lambda p: {"value": -6.5})
+    expect(page.locator(".tile").first).to_contain_text(f"trial {trial}", timeout=5000)
+
+
+def memory(pid):
+    """The memory of a process and its children, in MB."""
+    total = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
+            if parent == pid or int(stat.parent.name) == pid:
+                total += int(re.search(r"VmRSS:\s+(\d+)", (stat.parent / "status").read_text())[1])
+        except (OSError, TypeError):
+            pass
+    return total / 1024
+
+
+def large(browser, server, wimble, folder, trials, pictures):
+    """A study of very many trials: the first figure, interactions, and memory."""
+    server.create("large", method="random", budget=trials)
+    rows, draw = folder / "large.csv", random.Random(1)
+    with rows.open("w") as out:
+        out.write("state,value,param.heat,param.rate,param.minutes,param.steam\n")
+        for i in range(trials):
+            heat, minutes = draw.uniform(150, 280), draw.randint(10, 90)
+            value = (heat - 236) ** 2 / 4000 + (minutes - 42) ** 2 / 900 + draw.random() * 3 * 0.5 ** (i / trials * 6)
+            out.write(f"complete,{value!r},{heat!r},{10 ** draw.uniform(-4, 0)!r},{minutes},{draw.choice(['none', 'some', 'plenty'])}\n")
+    start = time.time()
+    subprocess.run([wimble, "import", "large", str(rows), "--storage", str(folder / "wimble.db")], check=True, stdout=subprocess.DEVNULL)
+    print(f"{trials} trials imported in {time.time() - start:.0f} s; server {memory(server.process.pid):.0f} MB before it reads them")
+    page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+    for visit in ["first visit, the server reads the study", "second visit"]:
+        start = time.time()
+        page.goto(f"{server.base}/study/large")
+        drawn(page, "History")
+        print(f"{visit}: first figure after {time.time() - start:.2f} s")
+        if visit.startswith("first"):
+            page.wait_for_function("document.querySelector('.loading').hidden", timeout=300_000)
+            print(f"the whole study was read after {time.time() - start:.1f} s")
+    page.wait_for_timeout(3000)
+    canvas = page.get_by_role("img", name=re.compile("^History"))
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    times = []
+    for i in range(20):
+        with page.expect_response(re.compile("/history")) as answer:
+            start = time.time()
+            left = box["x"] + box["width"] * (0.2 + 0.02 * i)
+            page.mouse.move(left, box["y"] + 100)
+            page.mouse.down()
+            page.mouse.move(left + 200, box["y"] + 100)
+            page.mouse.up()
+        answer.value.finished()
+        times.append(time.time() - start)
+        canvas.focus()
+        with page.expect_response(re.compile("/history")):
+            page.keyboard.press("Escape")
+    times.sort()
+    print(f"zooming answered within {times[18] * 1000:.0f} ms (95th percentile of {len(times)}, median {times[10] * 1000:.0f} ms)")
+    times = []
+    for i in range(20):
+        with page.expect_response(re.compile("/trials")) as answer:
+            start = time.time()
+            page.get_by_label("Filter").fill(f"value < {0.5 + i / 100} and steam = some")
+        answer.value.finished()
+        times.append(time.time() - start - 0.25)
+    times.sort()
+    print(f"filtering answered within {times[18] * 1000:.0f} ms after the pause for typing (median {times[10] * 1000:.0f} ms)")
+    page.screenshot(path=pictures / "large.png", full_page=True)
+    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
+    print(f"the page's JavaScript uses {heap:.0f} MB; the server {memory(server.process.pid):.0f} MB")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+    print("the page passed")
+    os._exit(0)
