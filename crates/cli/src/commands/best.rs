@@ -126,6 +126,9 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
     } else {
         write!(out, "{}", outlook.text(study))?;
     }
+    if arguments.recommended && !arguments.json {
+        writeln!(out, "This is the front of the values as they were told.")?;
+    }
     Ok(())
 }
 

@@ -105,7 +105,7 @@ impl Standing {
         }
         let study = Study::open(Arc::clone(store), name)?;
         if goal.objectives().len() > 1 {
-            return Ok(Self::Front(study.standing(|standing| standing.len())?));
+            return Ok(Self::Front(study.standing(wimble::standing::Standing::len)?));
         }
         let best = study.best()?.filter(|best| !best.violating);
         Ok(Self::Best(best.map(|best| best.value)))

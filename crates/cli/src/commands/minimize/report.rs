@@ -133,7 +133,7 @@ impl Report {
         session: &Session,
         task: &dyn Task,
         method: String,
-        rounds: Vec<Round>,
+        rounds: &[Round],
     ) -> Result<Self> {
         let feasible_trials = session.standing().meeting();
         let result = if task.objectives().len() > 1 {
