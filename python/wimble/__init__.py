@@ -27,7 +27,20 @@ from wimble._errors import __all__ as _errors
 from wimble._goal import Goal
 from wimble._minimize import Result, maximize, minimize
 from wimble._outcome import FAILED, INFEASIBLE, Failed, Infeasible, Measured, measured
-from wimble._space import Boolean, Categorical, Integer, Ordinal, Real, boolean, categorical, integer, ordinal, real
+from wimble._space import (
+    Boolean,
+    Categorical,
+    Integer,
+    Ordinal,
+    Real,
+    Shares,
+    boolean,
+    categorical,
+    integer,
+    ordinal,
+    real,
+    shares,
+)
 from wimble._study import Estimate, Forecast, Importance, Share, Study
 from wimble._trial import Front, Trial
 
@@ -67,6 +80,7 @@ __all__ = [
     "Real",
     "Result",
     "Share",
+    "Shares",
     "Study",
     "Trial",
     "boolean",
@@ -80,5 +94,6 @@ __all__ = [
     "minimize",
     "ordinal",
     "real",
+    "shares",
     *_errors,
 ]

@@ -56,7 +56,15 @@ class Ordinal:
     when: When = field(default=None, kw_only=True)
 
 
-Dimension = Union[Real, Integer, Boolean, Categorical, Ordinal]
+@dataclass(frozen=True)
+class Shares:
+    """Parts of a whole that sum to one; made by :func:`shares`."""
+
+    of: tuple[str, ...]
+    when: When = field(default=None, kw_only=True)
+
+
+Dimension = Union[Real, Integer, Boolean, Categorical, Ordinal, Shares]
 #: What a space may be given as: dimensions, lists of choices, and constants.
 SpaceLike = Mapping[str, Any]
 
@@ -91,6 +99,16 @@ def categorical(choices: Iterable[Any], *, when: When = None) -> Categorical:
 def ordinal(levels: Iterable[Any], *, when: When = None) -> Ordinal:
     """Levels in order, such as small, medium, large."""
     return Ordinal(tuple(levels), when=when)
+
+
+def shares(of: Iterable[str], *, when: When = None) -> Shares:
+    """Parts of a whole, from 0 to 1, that sum to one. Each part is a parameter with a name of its own.
+
+    >>> import wimble
+    >>> wimble.shares(["flour", "water", "salt"])
+    Shares(of=('flour', 'water', 'salt'), when=None)
+    """
+    return Shares(tuple(of), when=when)
 
 
 class Translation:
@@ -140,8 +158,11 @@ class Translation:
             return params
         translated = {}
         for name in self.given:
+            entry = self.given[name]
             if name in self.constants:
                 translated[name] = self.constants[name]
+            elif isinstance(entry, Shares):
+                translated |= {part: params[part] for part in entry.of if part in params}
             elif name in params:
                 value = params[name]
                 objects = self._objects.get(name)
@@ -160,7 +181,7 @@ class Translation:
             )
         if isinstance(entry, Categorical) and len(entry.choices) == 1 and entry.when is None:
             entry = entry.choices[0]
-        if not isinstance(entry, (Real, Integer, Boolean, Categorical, Ordinal)):
+        if not isinstance(entry, (Real, Integer, Boolean, Categorical, Ordinal, Shares)):
             self.constants[name] = entry
             return None
         fields: dict[str, Any] = {"name": name}
@@ -172,6 +193,8 @@ class Translation:
             fields["type"] = "boolean"
         elif isinstance(entry, Categorical):
             fields |= {"type": "categorical", "choices": self._labels(name, entry.choices)}
+        elif isinstance(entry, Shares):
+            fields |= {"type": "shares", "of": list(entry.of)}
         else:
             fields |= {"type": "ordinal", "levels": self._labels(name, entry.levels)}
         if entry.when is not None:
@@ -245,4 +268,6 @@ def _dimension(fields: Mapping[str, Any]) -> Dimension:
         return Boolean(when=when)
     if kind == "categorical":
         return Categorical(tuple(fields["choices"]), when=when)
+    if kind == "shares":
+        return Shares(tuple(fields["of"]), when=when)
     return Ordinal(tuple(fields["levels"]), when=when)

@@ -123,10 +123,34 @@ fn shares_go_through_every_format_and_what_breaks_a_constraint_is_refused() {
 #[test]
 fn mistakes_in_known_constraints_are_shown_at_their_place() {
     let desk = Desk::new();
-    insta::assert_snapshot!(desk.check_with("\"n * xx <= 2\""), @"");
-    insta::assert_snapshot!(desk.check_with(r#""c == \"d\" or x < 1""#), @"");
-    insta::assert_snapshot!(desk.check_with(r#""n > 4", "p < 0.2", "n <= 4", "x > 0""#), @"");
-    insta::assert_snapshot!(desk.check_with("\"x <= 2\", 7"), @"");
-    insta::assert_snapshot!(desk.check_with("\"x / (1 - 1) <= 2\""), @"");
-    insta::assert_snapshot!(desk.check_with("\"x + p == 1\""), @"");
+    insta::assert_snapshot!(desk.check_with("\"n * xx <= 2\""), @r#"
+    error: study.toml:4:15: there is no parameter `xx`; the nearest is `x`
+      4 | known = ["n * xx <= 2", 'if c == "a" then p >= 0.5']
+        |               ^^
+    "#);
+    insta::assert_snapshot!(desk.check_with(r#""c == \"d\" or x < 1""#), @r#"
+    error: study.toml:4:16: "d" is none of the choices of `c`: ["a", "b"]; the nearest is "a"
+      4 | known = ["c == \"d\" or x < 1", 'if c == "a" then p >= 0.5']
+        |                ^^^
+    "#);
+    insta::assert_snapshot!(desk.check_with(r#""n > 4", "p < 0.2", "n <= 4", "x > 0""#), @r#"
+    error: study.toml:4:30: no configuration can meet the known constraints `n > 4` and `n <= 4` together
+      4 | known = ["n > 4", "p < 0.2", "n <= 4", "x > 0", 'if c == "a" then p >= 0.5']
+        |                              ^^^^^^^^
+    "#);
+    insta::assert_snapshot!(desk.check_with("\"x <= 2\", 7"), @r#"
+    error: study.toml:4:20: a known constraint is text in quotes
+      4 | known = ["x <= 2", 7, 'if c == "a" then p >= 0.5']
+        |                    ^
+    "#);
+    insta::assert_snapshot!(desk.check_with("\"x / (1 - 1) <= 2\""), @r#"
+    error: study.toml:4:11: `x / (1 - 1)` has no value anywhere in the space: it divides by zero, takes the root or logarithm of a negative number, or overflows
+      4 | known = ["x / (1 - 1) <= 2", 'if c == "a" then p >= 0.5']
+        |           ^^^^^^^^^^^
+    "#);
+    insta::assert_snapshot!(desk.check_with("\"x + p == 1\""), @r#"
+    error: study.toml:4:11: `x` is real, and an equality of real numbers leaves next to no configuration; for parts of a whole use a dimension of the type `shares`, otherwise compute one parameter from the others in the command, or allow a margin: abs(… - …) <= 0.01
+      4 | known = ["x + p == 1", 'if c == "a" then p >= 0.5']
+        |           ^^^^^^^^^^
+    "#);
 }

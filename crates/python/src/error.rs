@@ -113,6 +113,14 @@ fn engine(error: &wimble::Error) -> Raised {
         NotPositiveDefinite { .. } | Diverged { .. } | MissingAssumption { .. } => {
             Raised::new("ModelError")
         }
+        Expression { constraint, .. } | Violates { constraint, .. } => {
+            Raised::new("InvalidError").with("field", "known").with("value", constraint)
+        }
+        Contradiction { constraints } | NothingLegal { constraints, .. } => {
+            let value = constraints.join("; ");
+            Raised::new("InvalidError").with("field", "known").with("value", &value)
+        }
+        NothingFree { .. } => Raised::new("ExhaustedError"),
         Corrupt { .. } => Raised::new("CorruptError"),
         _ => Raised::new("Error"),
     }

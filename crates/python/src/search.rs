@@ -95,7 +95,7 @@ impl Search {
         let space = parts.ledger.space();
         let list = PyList::empty(py);
         for x in points.rows() {
-            list.append(from_configuration(py, space.dimensions(), &space.decode(x))?)?;
+            list.append(from_configuration(py, space, &space.decode(x))?)?;
         }
         Ok(list)
     }

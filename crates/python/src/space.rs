@@ -46,8 +46,10 @@ impl Space {
 
     /// Refuses a configuration that is none of this space.
     fn check(&self, py: Python<'_>, params: &Bound<'_, PyDict>) -> PyResult<()> {
-        let encoded = self.0.encode(&to_configuration(params)?);
-        encoded.map(|_| ()).map_err(|error| of_engine(py, &error))
+        let configuration = to_configuration(params)?;
+        let encoded = self.0.encode(&configuration);
+        let checked = encoded.and_then(|_| self.0.check_known(&configuration));
+        checked.map_err(|error| of_engine(py, &error))
     }
 }
 

@@ -149,9 +149,9 @@ impl Study {
         let claims = waiting::long(py, move || study.ask(&worker, &key, count), give_back)?;
         let claims = claims.map_err(|error| of_study(py, &error))?;
         self.heartbeats.hold(&self.study, claims.iter().map(|claim| claim.token));
-        let dimensions = self.study.settings().space.dimensions();
+        let space = &self.study.settings().space;
         let given = claims.into_iter().map(|claim| {
-            let params = from_configuration(py, dimensions, &claim.configuration)?;
+            let params = from_configuration(py, space, &claim.configuration)?;
             Ok((claim.trial, params, claim.token.to_string(), claim.attempt))
         });
         given.collect()
@@ -394,7 +394,7 @@ impl Study {
     }
 
     fn described<'py>(&self, py: Python<'py>, one: &Trial) -> PyResult<Bound<'py, PyDict>> {
-        trial::describe(py, self.study.settings().space.dimensions(), self.goal(), one)
+        trial::describe(py, &self.study.settings().space, self.goal(), one)
     }
 
     fn listed<'py>(&self, py: Python<'py>, trials: &[Trial]) -> PyResult<Bound<'py, PyList>> {

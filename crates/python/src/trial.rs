@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use wimble::goal::Goal;
 use wimble::outcome::Outcome;
-use wimble::space::Dimension;
+use wimble::space::SearchSpace;
 use wimble_study::{Origin, State, Trial};
 
 use crate::value::{from_configuration, from_json};
@@ -12,13 +12,13 @@ use crate::value::{from_configuration, from_json};
 /// A trial as a dictionary with the fields of `wimble.Trial`.
 pub fn describe<'py>(
     py: Python<'py>,
-    dimensions: &[Dimension],
+    space: &SearchSpace,
     goal: &Goal,
     trial: &Trial,
 ) -> PyResult<Bound<'py, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("number", trial.id)?;
-    fields.set_item("params", from_configuration(py, dimensions, &trial.configuration)?)?;
+    fields.set_item("params", from_configuration(py, space, &trial.configuration)?)?;
     let state = match (&trial.state, trial.outcome()) {
         (State::Queued(_), _) => "queued",
         (State::Running(_), _) => "running",

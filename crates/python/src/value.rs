@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value as Json};
-use wimble::space::{Configuration, Dimension, Value};
+use wimble::space::{Configuration, SearchSpace, Value};
 
 /// A value of a configuration. Scalars of NumPy are taken for what they hold.
 pub fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -68,13 +68,13 @@ pub fn to_configuration(params: &Bound<'_, PyDict>) -> PyResult<Configuration> {
 /// A configuration as a dictionary, in the order of the space.
 pub fn from_configuration<'py>(
     py: Python<'py>,
-    dimensions: &[Dimension],
+    space: &SearchSpace,
     configuration: &Configuration,
 ) -> PyResult<Bound<'py, PyDict>> {
     let params = PyDict::new(py);
-    for dimension in dimensions {
-        if let Some(value) = configuration.get(&dimension.name) {
-            params.set_item(&dimension.name, from_value(py, value)?)?;
+    for parameter in space.parameters() {
+        if let Some(value) = configuration.get(parameter.name) {
+            params.set_item(parameter.name, from_value(py, value)?)?;
         }
     }
     Ok(params)

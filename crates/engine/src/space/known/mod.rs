@@ -10,6 +10,7 @@
 //! A comparison that mentions an inactive parameter says nothing, and a constraint is broken only by what is false without
 //! it. A comparison of a value that is undefined, such as a quotient by zero, is not met.
 
+mod builder;
 mod contradiction;
 mod expression;
 mod interval;
@@ -36,7 +37,7 @@ use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
-use parser::Vocabulary;
+use builder::Vocabulary;
 use region::{Absence, DESCENTS, FIRST_DRAWS, Region};
 use system::{Probe, System};
 use variable::Variable;
