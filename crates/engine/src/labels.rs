@@ -92,15 +92,17 @@ impl Threshold {
     ) -> Option<Labels<'h>> {
         let threshold = self.value(ranking)?;
         let good = ranking.count_at_most(threshold);
-        let mean_improvement = match weights {
-            Weights::Uniform => None,
+        let improvements = match weights {
+            Weights::Uniform => Improvements::Unused,
             Weights::Improvement => {
                 let mean = threshold - ranking.sum_at_most(threshold) / good.max(1) as f64;
-                // Good values that all equal τ differ in nothing: they count the same.
-                Some(mean).filter(|mean| *mean > 0.0 && mean.is_finite())
+                match mean > 0.0 && mean.is_finite() {
+                    true => Improvements::Mean(mean),
+                    false => Improvements::Alike,
+                }
             }
         };
-        Some(Labels { points, column, len, threshold, good, mean_improvement })
+        Some(Labels { points, column, len, threshold, good, improvements })
     }
 }
 
@@ -111,8 +113,15 @@ pub enum Weights {
     /// All labels count the same: the classifier estimates the probability of improvement.
     #[default]
     Uniform,
-    /// A good point counts by how far it lies below τ, (τ - y)₊ over its mean among the good, and a bad one counts
-    /// 1: the classifier estimates expected improvement (LFBO; Song, Yu, Neiswanger and Ermon 2022).
+    /// Every point is a bad one of weight 1, and a good point is also a good one that counts by how far it lies below
+    /// τ, w = (τ - y)₊ over its mean among the good (LFBO; Song, Yu, Neiswanger and Ermon 2022). The loss
+    ///
+    /// ```text
+    /// Σᵢ wᵢ log π(xᵢ) + log(1 - π(xᵢ))
+    /// ```
+    ///
+    /// is largest at π/(1 - π) = E[w | x], which is expected improvement up to a factor. If only bad points were in
+    /// class 0, π would be near 1 wherever nearly all points are good, whatever their improvement.
     Improvement,
 }
 
@@ -124,7 +133,18 @@ pub struct Labels<'h> {
     len: usize,
     threshold: f64,
     good: usize,
-    mean_improvement: Option<f64>,
+    improvements: Improvements,
+}
+
+/// How the good points differ.
+#[derive(Debug, Clone, Copy)]
+enum Improvements {
+    /// That does not matter: all labels count the same.
+    Unused,
+    /// Not at all: all good values equal τ, and count the same.
+    Alike,
+    /// By their improvement, whose mean this is.
+    Mean(f64),
 }
 
 impl<'h> Labels<'h> {
@@ -164,12 +184,35 @@ impl<'h> Labels<'h> {
         (0..self.len).map(|i| f64::from(u8::from(self.is_good(i)))).collect()
     }
 
-    /// How much the `i`-th label counts: 1 on average over the good ones, and 1 for every bad one.
-    pub fn weight(&self, i: usize) -> f64 {
-        match (self.mean_improvement, self.column.value(i)) {
-            (Some(mean), Some(value)) if value <= self.threshold => (self.threshold - value) / mean,
-            _ => 1.0,
+    /// The share of the `i`-th point's weight in class 1: its label, 0 or 1, if all labels count the same. Weighted by
+    /// improvement, a good point is in both classes, and its share is w/(1 + w).
+    pub fn target(&self, i: usize) -> f64 {
+        match self.improvement(i) {
+            Some(improvement) => improvement / (1.0 + improvement),
+            None => f64::from(u8::from(self.is_good(i))),
         }
+    }
+
+    /// All [targets](Self::target), in order.
+    pub fn targets(&self) -> Vec<f64> {
+        (0..self.len).map(|i| self.target(i)).collect()
+    }
+
+    /// How much the `i`-th point counts in both classes together: 1 if all labels count the same; weighted by
+    /// improvement, 1 + w if it is good.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.improvement(i).map_or(1.0, |improvement| 1.0 + improvement)
+    }
+
+    /// w, the improvement of a good point over the mean of the good; `None` for bad points and for uniform weights.
+    fn improvement(&self, i: usize) -> Option<f64> {
+        let mean = match self.improvements {
+            Improvements::Unused => return None,
+            Improvements::Alike => None,
+            Improvements::Mean(mean) => Some(mean),
+        };
+        let value = self.column.value(i).filter(|value| *value <= self.threshold)?;
+        Some(mean.map_or(1.0, |mean| (self.threshold - value) / mean))
     }
 
     /// How many points are good.
@@ -216,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn improvement_weighs_the_good_by_how_good_they_are() {
+    fn improvement_puts_all_points_in_class_0_and_the_good_also_in_class_1() {
         let mut history = history(&[1.0, 2.0, 3.0, 9.0, 9.0, 9.0]);
         history.push(&[9.0], Outcome::failed()).unwrap();
         fn label(history: &History) -> Labels<'_> {
@@ -226,9 +269,14 @@ mod tests {
         }
         let labels = label(&history);
         let weights: Vec<f64> = (0..labels.len()).map(|i| labels.weight(i)).collect();
-        assert_eq!(weights, [2.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(weights, [3.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
+        assert_eq!(labels.targets(), [2.0 / 3.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
+        assert_eq!(labels.to_vec(), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
         let ties = self::history(&[1.0, 1.0, 5.0, 6.0]);
-        assert_eq!(label(&ties).weight(0), 1.0);
+        assert_eq!((label(&ties).weight(0), label(&ties).target(0)), (2.0, 0.5));
+        let uniform = Threshold::default().label(history.points(), history.objective()).unwrap();
+        assert_eq!(uniform.targets(), uniform.to_vec());
+        assert!((0..uniform.len()).all(|i| uniform.weight(i) == 1.0));
     }
 
     #[test]

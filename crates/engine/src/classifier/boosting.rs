@@ -81,7 +81,7 @@ impl Boosting {
     ) -> Result<BoostingClassifier> {
         let points = Points::from_rows(labels.dim(), labels.points());
         let bins = Bins::new(&points, self.bins);
-        let targets = labels.to_vec();
+        let targets = labels.targets();
         let weights: Vec<f64> = (0..labels.len()).map(|i| labels.weight(i)).collect();
         let seed = Seed(rng.next_u64());
         let members = in_parallel(self.members, workers, |index| {

@@ -79,7 +79,7 @@ impl Forest {
     fn fit_by(&self, workers: usize, labels: &Labels<'_>, rng: &mut Rng) -> ForestClassifier {
         let points = Points::from_rows(labels.dim(), labels.points());
         let bins = Bins::new(&points, self.bins);
-        let targets = labels.to_vec();
+        let targets = labels.targets();
         let weights: Vec<f64> = (0..labels.len()).map(|i| labels.weight(i)).collect();
         let rate = smoothed_rate(&targets, &weights);
         let growth = self.growth(labels.dim());

@@ -229,7 +229,7 @@ impl BayesianLogistic {
         for row in psi.chunks_exact_mut(width) {
             row.iter_mut().zip(&deviations).for_each(|(entry, s)| *entry *= s);
         }
-        Regression::new(width, psi, indices.map(|i| (labels.is_good(i), labels.weight(i))))
+        Regression::new(width, psi, indices.map(|i| (labels.target(i), labels.weight(i))))
     }
 
     /// The length scales of highest leave-one-out likelihood.

@@ -1,6 +1,7 @@
 //! The Gaussian posterior of logistic regression, by expectation maximisation of a bound on the evidence.
 //!
-//! The model has weights v ~ N(0, I), logits aᵢ = vᵀψᵢ and labels zᵢ ~ Bernoulli(σ(aᵢ)) that count wᵢ times. The bound
+//! The model has weights v ~ N(0, I), logits aᵢ = vᵀψᵢ and labels zᵢ ~ Bernoulli(σ(aᵢ)) that count wᵢ times; a point that
+//! is wᵢzᵢ times good and wᵢ(1 - zᵢ) times bad has a zᵢ between 0 and 1. The bound
 //! of Jaakkola and Jordan (2000), which touches each likelihood at aᵢ = ±ξᵢ,
 //!
 //! ```text
@@ -59,6 +60,8 @@ pub(super) struct Regression {
     features: Vec<f64>,
     /// ΨᵀΨ, if there are no more points than features.
     gram: Option<Vec<f64>>,
+    /// zᵢ: 0 or 1, or the share of a point's weight that is in class 1.
+    targets: Vec<f64>,
     /// cᵢ = wᵢ(zᵢ - ½), the pull of each label on its logit.
     pulls: Vec<f64>,
     /// wᵢ, how much each point counts.
@@ -98,15 +101,10 @@ struct Moments {
 }
 
 impl Regression {
-    /// A regression on `features`, `width` for each of the labels, given as whether it is good and its weight.
-    pub fn new(
-        width: usize,
-        features: Vec<f64>,
-        labels: impl Iterator<Item = (bool, f64)>,
-    ) -> Self {
-        let (pulls, weights): (Vec<_>, Vec<_>) = labels
-            .map(|(is_good, weight)| (if is_good { 0.5 } else { -0.5 } * weight, weight))
-            .unzip();
+    /// A regression on `features`, `width` for each of the labels, given as zᵢ and its weight.
+    pub fn new(width: usize, features: Vec<f64>, labels: impl Iterator<Item = (f64, f64)>) -> Self {
+        let (targets, weights): (Vec<f64>, Vec<f64>) = labels.unzip();
+        let pulls = targets.iter().zip(&weights).map(|(z, w)| (z - 0.5) * w).collect();
         let len = weights.len();
         assert_eq!(features.len(), len * width, "each label must have all features");
         let gram = (len <= width).then(|| {
@@ -116,7 +114,7 @@ impl Regression {
             matmul(product, Accum::Replace, psi.transpose(), psi, 1.0, Par::Seq);
             gram
         });
-        Self { width, features, gram, pulls, weights }
+        Self { width, features, gram, targets, pulls, weights }
     }
 
     /// Raises the bound, from the prior's E[aᵢ²] on, until it rises no more.
@@ -158,8 +156,8 @@ impl Regression {
             // Dh < 1 but for rounding.
             let left = (1.0 - precisions[i] * variance).max(f64::EPSILON);
             let (mean, variance) = ((mean - variance * pull) / left, variance.max(0.0) / left);
-            let logit = mean * pull.signum() * shrinkage(variance.sqrt());
-            sum += self.weights[i] * log_sigmoid(logit);
+            let (logit, z) = (mean * shrinkage(variance.sqrt()), self.targets[i]);
+            sum += self.weights[i] * (z * log_sigmoid(logit) + (1.0 - z) * log_sigmoid(-logit));
         }
         if sum.is_finite() { Ok(sum) } else { Err(DIVERGED) }
     }
@@ -359,10 +357,12 @@ mod tests {
     fn regression(len: usize, width: usize, seed: u64) -> Regression {
         let mut rng = Seed(seed).stream("regression", 0);
         let features: Vec<f64> = (0..len * width).map(|_| 4.0 * uniform(&mut rng) - 2.0).collect();
-        let labels: Vec<(bool, f64)> = (0..len)
+        let labels: Vec<(f64, f64)> = (0..len)
             .map(|i| {
                 let is_good = features[i * width] > 2.0 * uniform(&mut rng) - 1.0;
-                (is_good, if i % 7 == 3 { 0.0 } else { 2.0 * uniform(&mut rng) })
+                // One in five is good and bad at once.
+                let z = if i % 5 == 2 { 0.3 } else { f64::from(u8::from(is_good)) };
+                (z, if i % 7 == 3 { 0.0 } else { 2.0 * uniform(&mut rng) })
             })
             .collect();
         Regression::new(width, features, labels.into_iter())
@@ -429,11 +429,11 @@ mod tests {
         for i in -10_000..=10_000 {
             let v = f64::from(i) * step;
             let mut log = -0.5 * v * v - 0.5 * std::f64::consts::TAU.ln();
-            for ((psi, c), w) in
-                regression.features.iter().zip(&regression.pulls).zip(&regression.weights)
+            for ((psi, z), w) in
+                regression.features.iter().zip(&regression.targets).zip(&regression.weights)
             {
-                let a = if *c > 0.0 { psi * v } else { -psi * v };
-                log -= w * (-a).exp().ln_1p();
+                let a = psi * v;
+                log -= w * (z * (-a).exp().ln_1p() + (1.0 - z) * a.exp().ln_1p());
             }
             let mass = log.exp() * step;
             evidence += mass;
@@ -476,16 +476,21 @@ mod tests {
     #[test]
     fn a_label_of_weight_two_is_two_labels_and_one_of_weight_zero_none() {
         let (a, b, c) = ([0.5, -1.0], [1.5, 0.3], [0.2, 0.9]);
-        let fit = |rows: &[[f64; 2]], labels: Vec<(bool, f64)>| {
+        let fit = |rows: &[[f64; 2]], labels: Vec<(f64, f64)>| {
             let regression = Regression::new(2, rows.concat(), labels.into_iter());
             let fit = regression.maximise(UNTIL_STILL).unwrap();
             (fit.bound, regression.posterior(&fit.contacts).unwrap())
         };
-        let weighted = fit(&[a, b, c], vec![(true, 2.0), (false, 1.0), (true, 0.0)]);
-        let repeated = fit(&[a, a, b], vec![(true, 1.0), (true, 1.0), (false, 1.0)]);
-        assert!((weighted.0 - repeated.0).abs() < 1e-10);
-        let pairs = weighted.1.mean.iter().zip(&repeated.1.mean);
-        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-5));
+        let same = |weighted: (f64, Gaussian), repeated: (f64, Gaussian)| {
+            assert!((weighted.0 - repeated.0).abs() < 1e-10);
+            let pairs = weighted.1.mean.iter().zip(&repeated.1.mean);
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-5));
+        };
+        let weighted = fit(&[a, b, c], vec![(1.0, 2.0), (0.0, 1.0), (1.0, 0.0)]);
+        same(weighted, fit(&[a, a, b], vec![(1.0, 1.0), (1.0, 1.0), (0.0, 1.0)]));
+        // Good twice and bad once, at the same point.
+        let both = fit(&[a, b], vec![(2.0 / 3.0, 3.0), (0.0, 1.0)]);
+        same(both, fit(&[a, a, b], vec![(1.0, 2.0), (0.0, 1.0), (0.0, 1.0)]));
     }
 
     #[test]
@@ -498,15 +503,16 @@ mod tests {
                 let others = || (0..len).filter(|&i| i != left_out);
                 let row = |i: usize| &regression.features[i * width..(i + 1) * width];
                 let others_rows: Vec<f64> = others().flat_map(|i| row(i).to_vec()).collect();
-                let labels = others().map(|i| (regression.pulls[i] > 0.0, regression.weights[i]));
+                let labels = others().map(|i| (regression.targets[i], regression.weights[i]));
                 let without = Regression::new(width, others_rows, labels);
                 let contacts: Vec<f64> = others().map(|i| contacts[i]).collect();
                 let Gaussian { mean, covariance } = without.posterior(&contacts).unwrap();
                 let psi = row(left_out);
                 let image: Vec<f64> = covariance.chunks_exact(width).map(|c| dot(c, psi)).collect();
                 let logit = dot(&mean, psi) * shrinkage(dot(&image, psi).sqrt());
-                let sign = regression.pulls[left_out].signum();
-                sum += regression.weights[left_out] * log_sigmoid(sign * logit);
+                let z = regression.targets[left_out];
+                let both = z * log_sigmoid(logit) + (1.0 - z) * log_sigmoid(-logit);
+                sum += regression.weights[left_out] * both;
             }
             let fast = regression.leave_one_out(&contacts).unwrap();
             assert!((fast - sum).abs() < 1e-9 * (1.0 + sum.abs()), "{fast} {sum}");
@@ -516,11 +522,31 @@ mod tests {
     #[test]
     fn features_that_are_not_finite_are_an_error() {
         for bad in [f64::NAN, f64::INFINITY] {
-            let labels = || [(true, 1.0), (false, 1.0)].into_iter();
+            let labels = || [(1.0, 1.0), (0.0, 1.0)].into_iter();
             let few = Regression::new(2, vec![1.0, bad, 0.5, 0.5], labels());
             assert_eq!(few.maximise(UNTIL_STILL).unwrap_err(), DIVERGED);
             let many = Regression::new(1, vec![1.0, bad], labels());
             assert_eq!(many.maximise(UNTIL_STILL).unwrap_err(), DIVERGED);
+        }
+    }
+
+    #[test]
+    fn the_bound_rises_with_every_step_that_is_allowed() {
+        let mut rng = Seed(14).stream("labels", 0);
+        for instance in 0..60 {
+            let (width, len) = (1 + instance % 6, 4 + instance % 17);
+            let features: Vec<f64> =
+                (0..width * len).map(|_| 12.0 * uniform(&mut rng) - 6.0).collect();
+            let label = |_| (f64::from(u8::from(uniform(&mut rng) < 0.3)), 1.0);
+            let labels: Vec<(f64, f64)> = (0..len).map(label).collect();
+            let regression = Regression::new(width, features, labels.into_iter());
+            let mut before = f64::NEG_INFINITY;
+            for max_steps in 1..40 {
+                let fit = regression.maximise(Stopping { tolerance: 1e-12, max_steps }).unwrap();
+                let slack = 1e-9 * (1.0 + before.abs().min(1e6));
+                assert!(fit.bound >= before - slack, "{instance}: {} {before}", fit.bound);
+                before = fit.bound;
+            }
         }
     }
 }

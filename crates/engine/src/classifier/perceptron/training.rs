@@ -108,7 +108,7 @@ fn load(minibatch: &mut Minibatch, labels: &Labels<'_>, indices: &[usize]) {
     minibatch.weights.clear();
     for (&i, row) in indices.iter().zip(rows) {
         write_sample(labels.point(i), row);
-        minibatch.labels.push(f32::from(u8::from(labels.is_good(i))));
+        minibatch.labels.push(labels.target(i) as f32);
         minibatch.weights.push(labels.weight(i) as f32);
     }
     minibatch.deltas.resize(indices.len(), 0.0);
