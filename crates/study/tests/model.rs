@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use wimble::prelude::{Configuration, Dimension, SearchSpace};
 use wimble_study::settings::Record;
 use wimble_study::store::{Ask, Proposal, Reply};
@@ -496,8 +495,7 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    let rng_seed = RngSeed::Fixed(1);
-    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

@@ -251,7 +251,6 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> LineSearch<Boxed<'_, F>, Vec<f64>, f64
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
     fn rosenbrock(x: &[f64], gradient: &mut [f64]) -> f64 {
         gradient.fill(0.0);
@@ -328,7 +327,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 2_000, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
 
         #[test]
         fn a_separable_quadratic_has_the_clamped_centre_as_its_minimum(
