@@ -714,4 +714,33 @@ mod tests {
         let text = serde_json::to_string(&good).unwrap();
         assert_eq!(serde_json::from_str::<SteinNewton>(&text).unwrap(), good, "{text}");
     }
+
+    #[test]
+    fn powell_s_damping_takes_in_pairs_of_negative_curvature() {
+        let straight = Pair { step: vec![1.0, 0.0], change: vec![4.0, 0.0] };
+        let bent = Pair { step: vec![0.0, 0.5], change: vec![0.3, -1.0] };
+        // The last pair sets the scale; |change| over |step| of `straight` is 4.
+        let along = |matrix: &[f64], s: &[f64]| {
+            let mut image = vec![0.0; 2];
+            multiply(matrix, s, &mut image);
+            dot(s, &image)
+        };
+        let plain = bfgs(2, &[&straight], 1.0);
+        let damped = bfgs(2, &[&bent, &straight], 1.0);
+        let (before, after) = (along(&plain, &bent.step), along(&damped, &bent.step));
+        // Without damping the pair is left out and the curvature stays 4; with it, a fifth of that is left.
+        assert!((before - 1.0).abs() < 1e-6, "{before}");
+        assert!((after - 0.2).abs() < 0.02, "{after}");
+        // Damped updates stay positive definite, whatever the pairs.
+        let mut rng = Seed(8).stream("pairs", 0);
+        for _ in 0..200 {
+            let mut draw = || (0..3).map(|_| 2.0 * uniform(&mut rng) - 1.0).collect::<Vec<f64>>();
+            let pairs: Vec<Pair> = (0..6).map(|_| Pair { step: draw(), change: draw() }).collect();
+            let matrix = bfgs(3, &pairs.iter().collect::<Vec<_>>(), 1.0);
+            let factored = Cholesky::factor(3, |i, row| {
+                row.copy_from_slice(&matrix[i * 3..=i * 3 + i]);
+            });
+            assert!(factored.is_ok(), "{matrix:?}");
+        }
+    }
 }

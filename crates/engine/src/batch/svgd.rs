@@ -334,4 +334,32 @@ mod tests {
         );
         assert!(refused(Svgd { decay: 1.0, ..Svgd::default() }).contains("svgd decay is 1"));
     }
+
+    #[test]
+    fn pending_points_pull_by_their_own_gradient() {
+        /// Steep where the pending point is, flat where the particle starts.
+        struct Cliff;
+        impl crate::acquisition::Acquisition for Cliff {
+            fn dim(&self) -> usize {
+                1
+            }
+            fn value(&self, x: &[f64]) -> f64 {
+                -1e3 * (x[0] - 0.45).min(0.0)
+            }
+        }
+        impl SmoothAcquisition for Cliff {
+            fn value_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+                gradient[0] = if x[0] < 0.45 { -1e3 } else { 0.0 };
+                crate::acquisition::Acquisition::value(self, x)
+            }
+        }
+        let one = |pending: &Points| {
+            let start = Points::from_rows(1, [[0.5]]);
+            let rule = Svgd { steps: 1, ..Svgd::default() };
+            rule.transport(&Cliff, start, pending).unwrap().row(0)[0]
+        };
+        // (26): the pending point's k g outweighs its repulsion, which alone would push the particle to the right.
+        assert!(one(&Points::from_rows(1, [[0.4]])) < 0.5);
+        assert_eq!(one(&Points::new(1)), 0.5);
+    }
 }

@@ -83,3 +83,42 @@ impl Strategy for LpEi {
         Placement::of(&self.regression, self.initial).predict(evidence, at, memory)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::History;
+    use crate::outcome::Outcome;
+    use crate::points::squared_distance;
+    use crate::seed::{Seed, uniform};
+    use crate::space::Dimension;
+
+    #[test]
+    fn the_points_of_a_batch_are_penalised_as_they_are_chosen() {
+        let space =
+            SearchSpace::new([Dimension::real("x", 0.0, 1.0), Dimension::real("y", 0.0, 1.0)])
+                .unwrap();
+        let mut rng = Seed(2).stream("bowl", 0);
+        let mut history = History::new(2);
+        for _ in 0..14 {
+            let x = [(); 2].map(|()| uniform(&mut rng));
+            let value = x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>();
+            history.push(&x, Outcome::from(value)).unwrap();
+        }
+        let none = Points::new(2);
+        let evidence = Evidence { space: &space, history: &history, pending: &none, seed: Seed(1) };
+        let batch = LpEi::default().propose(evidence, 4, &mut Memory::default()).unwrap();
+        for (i, x) in batch.rows().enumerate() {
+            for y in batch.rows().take(i) {
+                let gap = squared_distance(x, y).sqrt();
+                assert!(gap > 1e-3, "{x:?} {y:?}: {gap}");
+            }
+        }
+        // A pending point is penalised like one that was chosen.
+        let first = Points::from_rows(2, [batch.row(0)]);
+        let pending = Evidence { pending: &first, ..evidence };
+        let next = LpEi::default().propose(pending, 1, &mut Memory::default()).unwrap();
+        let gap = squared_distance(next.row(0), first.row(0)).sqrt();
+        assert!(gap > 1e-3, "{gap}");
+    }
+}

@@ -109,3 +109,79 @@ pub fn place(
     batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut opening.rng)?);
     Ok(batch)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::History;
+    use crate::outcome::Outcome;
+    use crate::seed::Seed;
+    use crate::space::{Dimension, SearchSpace};
+
+    /// `told` trials with a value and `waiting` pending ones on a grid of 40 configurations.
+    fn evidence(told: usize, waiting: usize) -> (SearchSpace, History, Points) {
+        let space = SearchSpace::new([Dimension::integer("n", 0, 39)]).unwrap();
+        let mut history = History::new(1);
+        for i in 0..told {
+            let x = space.nth(i as u128).unwrap();
+            history.push(&x, Outcome::from(i as f64)).unwrap();
+        }
+        let rows = (told..told + waiting).filter_map(|i| space.nth(i as u128));
+        let pending = Points::from_rows(1, rows);
+        (space, history, pending)
+    }
+
+    #[test]
+    fn pending_trials_count_among_the_first() {
+        for (told, waiting, asked, random) in
+            [(0, 0, 5, 5), (1, 9, 5, 0), (1, 6, 5, 3), (1, 0, 5, 5), (10, 0, 5, 0), (0, 20, 5, 5)]
+        {
+            let (space, history, pending) = evidence(told, waiting);
+            let evidence =
+                Evidence { space: &space, history: &history, pending: &pending, seed: Seed(1) };
+            let mut left = 0;
+            let batch = place(evidence, asked, "test", Initial::FirstAndUnvalued(10), |opening| {
+                left = opening.count;
+                assert_eq!(opening.first, told + waiting + random);
+                Ok(Points::zeros(1, opening.count))
+            });
+            assert_eq!((batch.unwrap().len(), left), (asked, asked - random), "{told} {waiting}");
+        }
+    }
+
+    #[test]
+    fn an_ask_while_others_are_pending_draws_anew() {
+        let (space, history, none) = evidence(0, 0);
+        let evidence = Evidence { space: &space, history: &history, pending: &none, seed: Seed(1) };
+        let draw =
+            |evidence| place(evidence, 4, "test", Initial::All, |_| Ok(Points::new(1))).unwrap();
+        let first = draw(evidence);
+        assert_eq!(first, draw(evidence));
+        let second = draw(Evidence { pending: &first, ..evidence });
+        assert!(first.rows().zip(second.rows()).any(|(a, b)| a != b));
+    }
+
+    #[test]
+    fn what_is_chosen_keeps_clear_of_the_random_part_of_its_batch() {
+        let (space, history, pending) = evidence(1, 6);
+        let evidence =
+            Evidence { space: &space, history: &history, pending: &pending, seed: Seed(1) };
+        let batch = place(evidence, 6, "test", Initial::FirstAndUnvalued(10), |opening| {
+            // A rule sees both the pending points and the three random ones...
+            let seen = opening.evidence.pending;
+            assert_eq!((seen.len(), opening.count), (9, 3));
+            assert!(pending.rows().all(|x| seen.rows().any(|y| x == y)));
+            let incumbents = Points::new(1);
+            assert_eq!(opening.domain(&incumbents).pending, seen);
+            assert!(seen.rows().all(|x| !opening.occupied().is_free(x)));
+            // ... and if it returns them all the same, they are moved.
+            Ok(Points::from_rows(1, seen.rows().skip(6)))
+        });
+        let batch = batch.unwrap();
+        let mut all: Vec<u64> =
+            pending.rows().chain(batch.rows()).map(|x| x[0].to_bits()).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 12, "{batch:?}");
+    }
+}

@@ -233,4 +233,21 @@ mod tests {
         hyper_parameters.level();
         assert_eq!(hyper_parameters.scales().next(), Some(scales[0]));
     }
+
+    #[test]
+    fn what_is_recommended_does_not_depend_on_the_units_of_the_targets() {
+        let mut rng = Seed(6).stream("data", 0);
+        let points = Points::from_rows(2, (0..40).map(|_| [uniform(&mut rng), uniform(&mut rng)]));
+        let targets: Vec<f64> =
+            points.rows().map(|x| (6.0 * x[0]).sin() + uniform(&mut rng)).collect();
+        let best = |unit: f64| {
+            let targets: Vec<f64> = targets.iter().map(|target| unit * target).collect();
+            let mut hyper_parameters = HyperParameters::new(2, PRIOR);
+            hyper_parameters.improve(&shape([0, 1]), &points, &targets, PRIOR, 20).unwrap();
+            let model = LocalModel::fit(&hyper_parameters, &shape([0, 1]), &points, &targets);
+            model.unwrap().best_of(&points)
+        };
+        assert_eq!(best(1.0), best(1e4));
+        assert_eq!(best(1.0), best(1e-4));
+    }
 }

@@ -387,4 +387,68 @@ mod tests {
             .unwrap_err();
         assert_eq!(error.to_string(), "width is NaN, but must be finite and not negative");
     }
+
+    /// Values of a bowl about (0.4, 0.4), all told, in a cube of two dimensions.
+    fn bowl(trials: usize) -> (SearchSpace, History) {
+        let space =
+            SearchSpace::new([Dimension::real("x", 0.0, 1.0), Dimension::real("y", 0.0, 1.0)]);
+        let mut rng = Seed(3).stream("bowl", 0);
+        let mut history = History::new(2);
+        for _ in 0..trials {
+            let x = [(); 2].map(|()| 0.2 + 0.4 * crate::seed::uniform(&mut rng));
+            let value = x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>();
+            history.push(&x, Outcome::from(value)).unwrap();
+        }
+        (space.unwrap(), history)
+    }
+
+    #[test]
+    fn pending_trials_count_on_the_ladder_of_single_asks() {
+        // Every fourth trial of a search goes to the best mean, the others as far as a huge width takes them.
+        let auto = Auto { width: 1e3, initial: Some(1), ..Auto::default() };
+        let auto = auto.without(Part::Jump).without(Part::LocalStep);
+        let (space, history) = bowl(23);
+        for waiting in 0..8 {
+            let rows = (0..waiting).map(|i| [0.9, 0.1 * f64::from(i)]);
+            let pending = Points::from_rows(2, rows);
+            let evidence =
+                Evidence { space: &space, history: &history, pending: &pending, seed: Seed(1) };
+            let x = auto.propose(evidence, 1, &mut Memory::default()).unwrap();
+            let far = x.row(0).iter().map(|x| (x - 0.4).abs()).fold(0.0, f64::max);
+            let at_the_mean = (history.len() + pending.len()).is_multiple_of(4);
+            assert_eq!(far < 0.05, at_the_mean, "{waiting} pending: {:?}", x.row(0));
+        }
+    }
+
+    #[test]
+    fn the_explorer_keeps_clear_of_what_main_picks() {
+        let (space, history) = bowl(30);
+        // The same region twice: what one finds worth exploring, so does the other.
+        let mut cloud = cloud::Cloud::default();
+        (0..30).for_each(|trial| cloud.push(trial, &history, &[0.4, 0.4]));
+        let region = region::Region::new(vec![0.4, 0.4], Some(0.0), 0.4, cloud);
+        let auto =
+            Auto { width: 1e3, ..Auto::default() }.without(Part::Jump).without(Part::LocalStep);
+        let none = Points::new(2);
+        let evidence = Evidence { space: &space, history: &history, pending: &none, seed: Seed(1) };
+        let mut memory = Memory::default();
+        memory.keep(Replay::of(history.len(), region.clone(), region));
+        let (taken, mut rng) = (crate::space::Taken::default(), Seed(1).stream("test", 0));
+        let domain = crate::domain::Domain {
+            space: &space,
+            taken: &taken,
+            pending: &none,
+            incumbents: &none,
+        };
+        let mut occupied = domain.occupied();
+        let batch = auto.in_regions(evidence, 8, &mut occupied, &mut memory, &mut rng).unwrap();
+        // Each half begins with a pick at the mean, which is the same for both; the others explore.
+        for mine in 1..4 {
+            for others in 5..8 {
+                let gap =
+                    crate::points::squared_distance(batch.row(mine), batch.row(others)).sqrt();
+                assert!(gap > 0.02, "{:?} {:?}", batch.row(mine), batch.row(others));
+            }
+        }
+    }
 }

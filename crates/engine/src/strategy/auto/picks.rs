@@ -218,7 +218,13 @@ pub(super) fn ladder(first: usize, count: usize, most: f64) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::feasibility::Feasibility;
+    use super::super::frame::Frame;
+    use super::super::local_model::{HyperParameters, LocalModel, Prior, Shape};
     use super::*;
+    use crate::domain::Domain;
+    use crate::seed::Seed;
+    use crate::space::{Dimension, Taken};
 
     #[test]
     fn the_ladder_rises_from_the_mean_to_the_widest_bound() {
@@ -228,5 +234,61 @@ mod tests {
         assert_eq!(singles.iter().filter(|width| **width == 0.0).count(), 100);
         let above = singles.iter().filter(|width| **width > 2.0).count();
         assert!((120..180).contains(&above), "{above}");
+    }
+
+    /// A function of one coordinate that rises to the right, known at a few points of the left half; `failed` are
+    /// trials without a value.
+    fn patch(values: f64, failed: &[f64]) -> Patch {
+        let prior = Prior { log_scale: (0.2_f64.ln(), 0.5), log_noise: (-9.0, 4.0) };
+        let shape = Shape { group: vec![0], additive: 0.0 };
+        let points = Points::from_rows(1, (0..6).map(|i| [-0.5 + 0.1 * f64::from(i)]));
+        let targets: Vec<f64> = points.rows().map(|u| values * u[0]).collect();
+        let hyper_parameters = HyperParameters::new(1, prior);
+        let model = LocalModel::fit(&hyper_parameters, &shape, &points, &targets).unwrap();
+        let failed = Points::from_rows(1, failed.iter().map(|u| [*u]));
+        let feasibility = Feasibility::fit(&failed, &points, model.posterior.kernel()).unwrap();
+        let floor = targets[0] - model.mean;
+        let frame = Frame::new(vec![0.5], None);
+        Patch { model, frame, centre: vec![0.0], half_widths: vec![0.5], feasibility, floor }
+    }
+
+    fn picks(patch: &Patch, polish: bool, widths: &[f64], pending: &[f64]) -> Vec<f64> {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let (taken, none) = (Taken::default(), Points::new(1));
+        let domain = Domain { space: &space, taken: &taken, pending: &none, incumbents: &none };
+        let pending = Points::from_rows(1, pending.iter().map(|x| [*x]));
+        let picker = Picker { patch, space: &space, polish };
+        let mut rng = Seed(1).stream("picks", 0);
+        let picks = picker.choose(widths, None, &pending, &mut domain.occupied(), &mut rng);
+        picks.unwrap().rows().map(|x| x[0]).collect()
+    }
+
+    #[test]
+    fn a_pending_point_is_known_ground_to_the_model() {
+        let patch = patch(1.0, &[]);
+        let first = picks(&patch, true, &[100.0], &[])[0];
+        let second = picks(&patch, true, &[100.0], &[first])[0];
+        assert!((first - second).abs() > 0.05, "{first} {second}");
+    }
+
+    #[test]
+    fn the_best_candidate_is_one_that_will_not_fail() {
+        // The bound is highest where everything has failed. No climb hides what candidates are worth.
+        let failed: Vec<f64> = (0..13).map(|i| 0.05 + 0.025 * f64::from(i)).collect();
+        let free = picks(&patch(1.0, &[]), false, &[1.0], &[])[0];
+        let careful = patch(1.0, &failed);
+        let found = picks(&careful, false, &[1.0], &[])[0];
+        let chance = |x: f64| careful.feasibility.probability(&careful.frame.enter(&[x]));
+        assert!(chance(free) < 0.2, "{free}: {}", chance(free));
+        assert!(chance(found) > 0.4, "{found}: {}", chance(found));
+    }
+
+    #[test]
+    fn deviations_are_in_the_units_of_the_targets() {
+        let picks = |values| picks(&patch(values, &[]), true, &[0.5, 1.0, 3.0], &[]);
+        let (one, thousand) = (picks(1.0), picks(1000.0));
+        for (one, thousand) in one.iter().zip(&thousand) {
+            assert!((one - thousand).abs() < 1e-6, "{one} {thousand}");
+        }
     }
 }

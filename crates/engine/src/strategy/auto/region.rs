@@ -425,6 +425,7 @@ pub(super) struct Patch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Outcome;
     use crate::seed::{Seed, uniform};
 
     fn region() -> Region {
@@ -488,5 +489,34 @@ mod tests {
             region.tell(&x, value, &settings);
         }
         assert!(region.length() > 0.1, "{}", region.length());
+    }
+
+    #[test]
+    fn under_noise_the_box_lies_about_the_best_mean_of_the_elite() {
+        let settings = Auto::default();
+        let (mut apart, mut history) = (0, History::new(2));
+        let mut rng = Seed(7).stream("noise", 0);
+        let mut region = Region::new(vec![0.5; 2], None, 0.4, Cloud::default());
+        for trial in 0..60 {
+            let x = [(); 2].map(|()| 0.3 + 0.4 * uniform(&mut rng));
+            let value = x.iter().map(|x| (x - 0.4).powi(2)).sum::<f64>() + 0.05 * uniform(&mut rng);
+            history.push(&x, Outcome::from(value)).unwrap();
+            let centre = region.centre().to_vec();
+            region.cloud.push(trial, &history, &centre);
+            region.tell(&x, value, &settings);
+            if trial < 20 || trial % 5 > 0 {
+                continue;
+            }
+            region.learn(&history, &settings).unwrap();
+            let patch = region.patch(&history, &Cloud::default(), &settings).unwrap();
+            assert!(patch.model.noise_share() > NOISY);
+            let mean = |u: &[f64]| patch.model.posterior.mean(&patch.model.weights, u);
+            let means: Vec<f64> =
+                region.elite.iter().map(|(_, x)| mean(&patch.frame.enter(x))).collect();
+            let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            assert_eq!(mean(&patch.centre), best, "{means:?}");
+            apart += usize::from(means[0] < best);
+        }
+        assert!(apart > 0, "the lowest value is meant to be luck now and then");
     }
 }

@@ -67,6 +67,14 @@ pub(super) struct Replay {
     pub(super) radius: Radius,
 }
 
+#[cfg(test)]
+impl Replay {
+    /// Two regions as of the end of a history of `trials` trials.
+    pub(super) fn of(trials: usize, main: Region, explorer: Region) -> Self {
+        Self { trials, main: Some(main), explorer: Some(explorer), ..Self::default() }
+    }
+}
+
 impl Replay {
     /// How many trials have been read.
     pub(super) fn trials(&self) -> usize {
@@ -253,5 +261,29 @@ mod tests {
         }
         assert!(at_once.explorer.is_some(), "the history is meant to open an explorer");
         assert_eq!(format!("{at_once:?}"), format!("{in_parts:?}"));
+    }
+
+    #[test]
+    fn an_explorer_that_finds_nothing_for_long_makes_room_for_another() {
+        let settings = Auto::default();
+        let mut history = history(160);
+        let mut replay = Replay::default();
+        replay.advance(&history, Seed(1), &settings).unwrap();
+        // Trials at main's centre alone: none falls to the explorer.
+        let mut rng = Seed(5).stream("main", 0);
+        let mut lives = Vec::new();
+        for _ in 0..3 * PATIENCE {
+            let restarts = replay.restarts;
+            let centre = replay.main.as_ref().unwrap().centre().to_vec();
+            let x: Vec<f64> = centre.iter().map(|c| c + 1e-4 * (uniform(&mut rng) - 0.5)).collect();
+            history.push(&x, Outcome::from(10.0)).unwrap();
+            replay.advance(&history, Seed(1), &settings).unwrap();
+            if replay.restarts > restarts {
+                lives.push(history.len());
+            }
+        }
+        assert!(replay.explorer.is_some(), "another opens at once");
+        assert!(lives.len() >= 2, "{lives:?}");
+        assert!(lives.windows(2).all(|pair| pair[1] - pair[0] == PATIENCE + 1), "{lives:?}");
     }
 }
