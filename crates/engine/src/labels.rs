@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 use crate::points::Points;
 use crate::ranking::Ranking;
 
+/// γ in all of the paper's experiments.
+pub const DEFAULT_FRACTION: f64 = 0.25;
+
 /// How the threshold τ between good and bad is set.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -26,6 +29,14 @@ pub enum Threshold {
         /// γ, strictly between 0 and 1.
         fraction: f64,
     },
+    /// The γ-quantile, raised to the next of some values that were fixed before the search: τ follows the data, and the
+    /// theory holds for each of the values at once (docs/guide/theory.md, Appendix C).
+    Grid {
+        /// γ, strictly between 0 and 1.
+        fraction: f64,
+        /// The values that τ may take.
+        grid: Grid,
+    },
     /// A given τ, as the theory has it.
     Fixed {
         /// τ, on the scale of the minimised values.
@@ -33,10 +44,43 @@ pub enum Threshold {
     },
 }
 
+/// Evenly spaced numbers, on the scale of the minimised values.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Grid {
+    /// The lowest.
+    pub low: f64,
+    /// The highest, above the lowest.
+    pub high: f64,
+    /// J, how many there are, at least 2. With more of them τ is nearer to the quantile, and the confidence width grows
+    /// with √(ln J).
+    pub count: usize,
+}
+
+/// More thresholds than any search can tell apart: a guard against a slip of the keyboard.
+const MOST_THRESHOLDS: usize = 1_000_000;
+
+impl Grid {
+    /// The `i`-th number.
+    pub fn value(self, i: usize) -> f64 {
+        self.low + (self.high - self.low) * (i as f64 / (self.count - 1) as f64)
+    }
+
+    /// The least number that is not below `value`, or the highest.
+    fn raise(self, value: f64) -> f64 {
+        let last = self.count - 1;
+        let part = (value - self.low) / (self.high - self.low) * last as f64;
+        // Rounding may be off by one either way.
+        let near = (part.ceil().max(1.0) as usize).min(last) - 1;
+        let at_least = (near..=last).take(3).map(|i| self.value(i)).find(|found| *found >= value);
+        at_least.unwrap_or(self.value(last))
+    }
+}
+
 impl Default for Threshold {
-    /// γ = 0.25, as in all of the paper's experiments.
+    /// The paper's γ.
     fn default() -> Self {
-        Self::Quantile { fraction: 0.25 }
+        Self::Quantile { fraction: DEFAULT_FRACTION }
     }
 }
 
@@ -46,6 +90,20 @@ impl Threshold {
         match self {
             Self::Quantile { fraction } if !(fraction > 0.0 && fraction < 1.0) => {
                 Err(Error::invalid("threshold fraction", fraction, "strictly between 0 and 1"))
+            }
+            Self::Grid { fraction, .. } if !(fraction > 0.0 && fraction < 1.0) => {
+                Err(Error::invalid("threshold fraction", fraction, "strictly between 0 and 1"))
+            }
+            Self::Grid { grid: Grid { low, high, count }, .. } => {
+                if !(low < high && low.is_finite() && high.is_finite()) {
+                    let allowed = format!("finite and above the low end, {low}");
+                    return Err(Error::invalid("thresholds high", high, allowed));
+                }
+                if !(2..=MOST_THRESHOLDS).contains(&count) {
+                    let allowed = format!("from 2 to {MOST_THRESHOLDS}");
+                    return Err(Error::invalid("thresholds count", count, allowed));
+                }
+                Ok(())
             }
             Self::Fixed { value } if !value.is_finite() => {
                 Err(Error::invalid("threshold value", value, "finite"))
@@ -61,7 +119,19 @@ impl Threshold {
                 let rank = (fraction * ranking.len() as f64).ceil() as usize;
                 ranking.nth(rank.saturating_sub(1))
             }
+            Self::Grid { fraction, grid } => {
+                Self::Quantile { fraction }.value(ranking).map(|value| grid.raise(value))
+            }
             Self::Fixed { value } => Some(value),
+        }
+    }
+
+    /// J: how many values τ may take; `None` if that is not known before the search.
+    pub fn choices(self) -> Option<usize> {
+        match self {
+            Self::Fixed { .. } => Some(1),
+            Self::Grid { grid, .. } => Some(grid.count),
+            Self::Quantile { .. } => None,
         }
     }
 
@@ -303,7 +373,40 @@ mod tests {
         assert!(Threshold::default().check().is_ok());
     }
 
+    #[test]
+    fn a_grid_raises_the_quantile_to_its_next_value() {
+        let history = history(&[0.31, 0.9, 0.5, 0.7, 5.0, -3.0, 0.2, 0.1]);
+        let tau = |fraction, low, high, count| {
+            let grid = Grid { low, high, count };
+            Threshold::Grid { fraction, grid }.value(history.objective().ranking()).unwrap()
+        };
+        assert_eq!(tau(0.5, 0.0, 1.0, 11), Grid { low: 0.0, high: 1.0, count: 11 }.value(4));
+        // Below the lowest and above the highest.
+        assert_eq!(tau(0.1, 0.0, 1.0, 11), 0.0);
+        assert_eq!(tau(0.99, 0.0, 1.0, 11), 1.0);
+        assert_eq!(Threshold::Fixed { value: 1.0 }.choices(), Some(1));
+        assert_eq!(Threshold::default().choices(), None);
+        let refused = |low, high, count| {
+            let grid = Grid { low, high, count };
+            Threshold::Grid { fraction: 0.25, grid }.check().unwrap_err().to_string()
+        };
+        assert!(refused(1.0, 1.0, 5).contains("thresholds high is 1"), "{}", refused(1.0, 1.0, 5));
+        assert!(refused(0.0, 1.0, 1).contains("thresholds count is 1"));
+    }
+
     proptest! {
+        #[test]
+        fn a_grid_s_threshold_is_one_of_its_values_and_the_next_above(
+            value in -2.0..2.0_f64, low in -1.0..0.0_f64, length in 1e-3..3.0_f64, count in 2..40_usize,
+        ) {
+            let grid = Grid { low, high: low + length, count };
+            let found = grid.raise(value);
+            let naive = (0..count).map(|i| grid.value(i)).find(|v| *v >= value);
+            prop_assert_eq!(found, naive.unwrap_or(grid.value(count - 1)));
+            // A value of the grid stays where it is.
+            prop_assert_eq!(grid.raise(found), found);
+        }
+
         #[test]
         fn the_quantile_is_the_order_statistic_and_leaves_a_good_point(
             values in prop::collection::vec((-3..3_i8).prop_map(f64::from), 1..60),

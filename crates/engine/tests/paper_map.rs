@@ -57,13 +57,26 @@ fn every_numbered_part_of_the_paper_is_mapped_once() {
     assert_eq!(mapped, expected.iter().map(String::as_str).collect());
 }
 
+/// The anchor of a heading, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = words.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
 #[test]
 fn every_file_and_test_of_the_map_exists() {
-    let absent = |cell: &str| cell == "-";
-    for [part, _, file, test] in rows() {
-        assert!(absent(&file) || path(&file).is_file(), "{part}: no file {file}");
-        if absent(&test) {
-            continue;
+    for [part, what, file, test] in rows() {
+        for cell in [&part, &what, &file, &test] {
+            assert!(!cell.is_empty() && cell != "-", "{part}: a cell is empty");
+        }
+        // A page of the guide may be followed by the paragraph that is meant.
+        let (page, paragraph) = file.split_once('#').unwrap_or((&file, ""));
+        assert!(path(page).is_file(), "{part}: no file {page}");
+        if !paragraph.is_empty() {
+            let text = fs::read_to_string(path(page)).unwrap();
+            let headings = text.lines().filter(|line| line.starts_with('#'));
+            assert!(headings.map(anchor).any(|found| found == paragraph), "{part}: no {file}");
         }
         let (file, function) =
             test.split_once("::").unwrap_or_else(|| panic!("{part}: no `file::test` in {test}"));

@@ -142,6 +142,18 @@ impl Default for Confidence {
 }
 
 impl Confidence {
+    /// The same confidence for each of `count` statements, so that all hold at once: δ is shared among them.
+    #[must_use]
+    pub fn shared_by(self, count: usize) -> Self {
+        match self {
+            Self::Width(_) => self,
+            Self::Level { failure_probability, norm_bound } => {
+                let failure_probability = failure_probability / count.max(1) as f64;
+                Self::Level { failure_probability, norm_bound }
+            }
+        }
+    }
+
     /// Refuses negative widths and bounds, and probabilities outside (0, 1).
     pub fn check(self) -> Result<()> {
         match self {

@@ -36,6 +36,7 @@ use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::seed::{Rng, Seed};
 use crate::space::SearchSpace;
+use crate::theory::density_ratio;
 
 /// BORE: a classifier, and a rule that turns it into points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,6 +96,11 @@ pub struct BorePlusPlus<L, R> {
 }
 
 impl<L, R> BorePlusPlus<L, R> {
+    /// The confidence of one threshold: that of all that τ may be, shared among them.
+    fn shared_confidence(&self) -> Confidence {
+        self.confidence.shared_by(self.bore.threshold.choices().unwrap_or(1))
+    }
+
     /// BORE++ with this classifier and rule and the paper's β = 3.
     pub fn new(learner: L, rule: R) -> Self {
         Self { bore: Bore::new(learner, rule), confidence: Confidence::default() }
@@ -159,14 +165,14 @@ where
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
         self.bore.place(evidence, size, memory, |classifier, domain, count, rng| {
-            let bound = classifier.upper_bound(self.confidence, self.bore.target)?;
+            let bound = classifier.upper_bound(self.shared_confidence(), self.bore.target)?;
             self.bore.rule.choose(&bound, domain, count, rng)
         })
     }
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
         self.bore.forecasts(evidence, at, memory, |classifier| {
-            let bound = classifier.upper_bound(self.confidence, Target::LogProbability)?;
+            let bound = classifier.upper_bound(self.shared_confidence(), Target::LogProbability)?;
             let mut values = vec![0.0; at.len()];
             bound.values(at, &mut values);
             // A bound above 1 says no more than 1 does.
@@ -239,6 +245,23 @@ impl<L: Learner, R> Bore<L, R> {
         };
         memory.keep(kept);
         Ok(Some(fitted))
+    }
+
+    /// The relative density ratio (5) at each of the points `at`, π̂(x)/γ, where γ is the share of good trials: how much
+    /// denser good trials lie there than all trials. `None` while there is nothing to label, or nothing is good.
+    pub fn density_ratios(
+        &self,
+        evidence: Evidence<'_>,
+        at: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<f64>>> {
+        let (points, column) = (evidence.history.points(), evidence.column());
+        let Some(labels) = self.threshold.label(points, column) else { return Ok(None) };
+        let fraction = labels.good() as f64 / labels.len().max(1) as f64;
+        let fitted = self.classifier(points, column, evidence.seed, memory)?;
+        let Some(classifier) = fitted.filter(|_| fraction > 0.0) else { return Ok(None) };
+        let ratio = |x: &[f64]| density_ratio(classifier.probability(x), fraction);
+        at.rows().map(ratio).collect::<Result<_>>().map(Some)
     }
 
     fn check_model(&self, space: &SearchSpace) -> Result<()> {

@@ -51,8 +51,8 @@ pub enum Promise {
     BoreRounds,
     /// Theorem 3: the regret of every round and of their sum is bounded.
     Regret,
-    /// The same for every round, but not for their sum.
-    RegretRounds,
+    /// The same while other points are pending: the bound on the sum has a factor for them.
+    Overlapping,
     /// Theorem 3 until the best configuration is tried: the regret of the best trial so far is bounded.
     BestSoFar,
     /// Theorem 4: the distributional regret of every batch and of their sum is bounded.
@@ -71,8 +71,8 @@ impl fmt::Display for Promise {
             Self::Regret => {
                 "Theorem 3 bounds the regret of every round and of their sum"
             }
-            Self::RegretRounds => {
-                "Theorem 3 bounds the regret of every round, but not of their sum"
+            Self::Overlapping => {
+                "Theorem 3 bounds the regret of every round and, times the overlap factor, of their sum"
             }
             Self::BestSoFar => {
                 "Theorem 3 bounds the regret of the best trial so far; no configuration is tried twice"
@@ -166,12 +166,20 @@ impl BoreSpec {
                 Promise::Bore,
                 Promise::BoreRounds,
             ),
-            (true, false) => (
-                Subject::BorePlusInstant,
-                Subject::BorePlusCumulative { rounds: 1 },
-                Promise::Regret,
-                Promise::RegretRounds,
-            ),
+            (true, false) => match plan.rounds {
+                Rounds::Complete => (
+                    Subject::BorePlusInstant,
+                    Subject::BorePlusCumulative { rounds: 1 },
+                    Promise::Regret,
+                    Promise::Regret,
+                ),
+                Rounds::Overlapping => (
+                    Subject::BorePlusInstant,
+                    Subject::OverlappingCumulative { rounds: 1 },
+                    Promise::Overlapping,
+                    Promise::Overlapping,
+                ),
+            },
             (true, true) => (
                 Subject::BatchInstant,
                 Subject::BatchCumulative { rounds: 1 },
@@ -183,7 +191,7 @@ impl BoreSpec {
         let promised = |promise, reasons: &[Reason]| Guarantee {
             promise: Some(promise),
             reasons: reasons.to_vec(),
-            conditions: conditions(confidence, plan, self.initial),
+            conditions: self.conditions(confidence, plan),
         };
         match (standing(round), standing(sum)) {
             (Standing::Proven, Standing::Proven) => promised(whole, &[]),
@@ -200,26 +208,33 @@ impl BoreSpec {
     }
 }
 
-/// What only the user can know.
-fn conditions(confidence: Option<Confidence>, plan: Plan, initial: usize) -> Vec<String> {
-    let norm = match confidence {
-        Some(Confidence::Level { norm_bound, .. }) => format!("of at most {norm_bound}"),
-        _ => "with a known bound".to_owned(),
-    };
-    let mut conditions = vec![
-        format!("the class probability has a norm {norm} in the kernel's function space"),
+impl BoreSpec {
+    /// What only the user can know.
+    fn conditions(&self, confidence: Option<Confidence>, plan: Plan) -> Vec<String> {
+        let norm = match confidence {
+            Some(Confidence::Level { norm_bound, .. }) => format!("of at most {norm_bound}"),
+            _ => "with a known bound".to_owned(),
+        };
+        let each = match self.threshold.choices() {
+            Some(1) | None => String::new(),
+            Some(count) => format!(" for each of the {count} thresholds"),
+        };
+        let mut conditions = vec![
+        format!("the class probability has a norm {norm} in the kernel's function space{each}"),
         "the values have independent noise with a strictly increasing distribution, and the class \
          probability stays away from 0 and 1"
             .to_owned(),
         "no trial fails: a failed trial is labelled 0, which breaks Lemma 1".to_owned(),
     ];
-    if plan.rounds == Rounds::Overlapping {
-        conditions.push("how long a trial takes says nothing about its noise".to_owned());
+        if plan.rounds == Rounds::Overlapping {
+            conditions.push("how long a trial takes says nothing about its noise".to_owned());
+        }
+        if self.initial > 0 {
+            let initial = self.initial;
+            conditions.push(format!("rounds are counted after the first {initial} random trials"));
+        }
+        conditions
     }
-    if initial > 0 {
-        conditions.push(format!("rounds are counted after the first {initial} random trials"));
-    }
-    conditions
 }
 
 /// The parts of BORE and BORE++ with least squares that the theorems make conditions on.
@@ -248,6 +263,7 @@ impl Parts<'_> {
             },
             threshold: match self.threshold {
                 Threshold::Fixed { .. } => ThresholdRule::Fixed,
+                Threshold::Grid { grid, .. } => ThresholdRule::Grid { count: grid.count },
                 Threshold::Quantile { .. } => ThresholdRule::Moving,
             },
             hyper_parameters: match self.learner.hyper_parameters {

@@ -27,6 +27,20 @@ pub enum Subject {
         /// T, the number of rounds.
         rounds: usize,
     },
+    /// R_N of BORE++ over N points that were chosen while others were pending.
+    OverlappingCumulative {
+        /// N, the number of points.
+        rounds: usize,
+    },
+    /// The distributional regret of any sampler beside p̂ (Theorem 4 and total variation).
+    SamplerInstant,
+    /// r_t of BORE++ on the integrated target.
+    IntegratedInstant,
+    /// R_T of BORE++ on the integrated target.
+    IntegratedCumulative {
+        /// T, the number of rounds.
+        rounds: usize,
+    },
     /// The distributional regret r̄_t of batch BORE++ (Theorem 4).
     BatchInstant,
     /// The distributional regret R̄_T of batch BORE++ (Theorem 4).
@@ -42,9 +56,20 @@ impl Subject {
         match self {
             Self::BoreCumulative { rounds }
             | Self::BorePlusCumulative { rounds }
+            | Self::OverlappingCumulative { rounds }
+            | Self::IntegratedCumulative { rounds }
             | Self::BatchCumulative { rounds } => Some(rounds),
-            Self::BoreInstant | Self::BorePlusInstant | Self::BatchInstant => None,
+            Self::BoreInstant
+            | Self::BorePlusInstant
+            | Self::SamplerInstant
+            | Self::IntegratedInstant
+            | Self::BatchInstant => None,
         }
+    }
+
+    /// Whether it is about the integrated target, which needs no noise.
+    pub(super) fn is_integrated(self) -> bool {
+        matches!(self, Self::IntegratedInstant | Self::IntegratedCumulative { .. })
     }
 }
 
@@ -55,6 +80,18 @@ impl fmt::Display for Subject {
             Self::BorePlusInstant => f.write_str("regret of one round of BORE++ (Theorem 3)"),
             Self::BatchInstant => {
                 f.write_str("distributional regret of one round of batch BORE++ (Theorem 4)")
+            }
+            Self::SamplerInstant => {
+                f.write_str("distributional regret of one round of a sampler beside batch BORE++")
+            }
+            Self::IntegratedInstant => {
+                f.write_str("regret of one round of BORE++ on the integrated target")
+            }
+            Self::IntegratedCumulative { rounds } => {
+                write!(f, "regret of {rounds} rounds of BORE++ on the integrated target")
+            }
+            Self::OverlappingCumulative { rounds } => {
+                write!(f, "regret of {rounds} points of BORE++, chosen while others were pending")
             }
             Self::BoreCumulative { rounds } => {
                 write!(f, "regret of {rounds} rounds of BORE (Theorem 2)")
@@ -83,6 +120,16 @@ pub enum Assumption {
     MaxInformationGain(f64),
     /// τ, kernel and ridge were fixed before the run.
     FixedBeforehand,
+    /// So many thresholds, kernel and ridge were fixed before the run, and the constants hold for each threshold.
+    GridBeforehand(usize),
+    /// The largest overlap factor of the run, supplied by the user.
+    Overlap(f64),
+    /// TV(q, p̂) of the sampler q, supplied by the user.
+    TotalVariation(f64),
+    /// ‖m‖ₖ ≤ b for the integrated target m, supplied by the user.
+    TargetNorm(f64),
+    /// P(τ - B < y ≤ τ | x) ≥ this for all x, supplied by the user.
+    LeastMass(f64),
     /// Each point maximises the acquisition exactly.
     ExactMaximum,
     /// The points of a batch are independent draws from p̂.
@@ -111,6 +158,25 @@ impl fmt::Display for Assumption {
             Self::FixedBeforehand => {
                 f.write_str("threshold, kernel and ridge were fixed before the run")
             }
+            Self::GridBeforehand(count) => write!(
+                f,
+                "{count} thresholds, kernel and ridge were fixed before the run, and the constants \
+                 hold for each of the thresholds"
+            ),
+            Self::Overlap(factor) => {
+                write!(f, "pending points shrank no deviation by more than {factor:.4} (supplied)")
+            }
+            Self::TotalVariation(distance) => {
+                write!(f, "the sampler is within {distance:.4} of the target (supplied)")
+            }
+            Self::TargetNorm(bound) => {
+                write!(f, "the integrated target has a kernel norm of at most {bound} (supplied)")
+            }
+            Self::LeastMass(mass) => write!(
+                f,
+                "a value lies among the thresholds with probability at least {mass:.4} at every \
+                 point (supplied)"
+            ),
             Self::ExactMaximum => f.write_str("each point maximises the acquisition exactly"),
             Self::ExactSampling => {
                 f.write_str("the points of a batch are independent draws from the target")

@@ -8,6 +8,10 @@
 //! | (16, `eq:mig`), ξ_N | `max_information_gain` |
 //! | Lemma A.2, Σ σ_{i-1}(xᵢ) | `deviation_sum`, `paper_deviation_sum` |
 //! | Theorems 2, 3 and 4 | [`RegretBounds`] |
+//! | points chosen while others are pending | [`overlap_factor`] |
+//! | objectives without noise | [`IntegratedBounds`] |
+//! | the density ratio (4), (5) | [`relative_density_ratio`], [`density_ratio`] |
+//! | divergences (A.13 to A.25) | [`kullback_leibler`], [`divergence_bound`], [`divergence_sum_bound`] |
 //! | L_ε of (11, `eq:optimal-classifier-regret`) | `noise_lipschitz` |
 //! | a bound from lower and upper bounds alone | [`Certificate`] |
 //!
@@ -19,11 +23,15 @@
 mod bound;
 mod certificate;
 pub(crate) mod confidence;
+mod density_ratio;
 pub(crate) mod deviation_sum;
+mod divergence;
 mod information_gain;
+mod integrated;
 pub(crate) mod max_information_gain;
 pub(crate) mod noise;
 pub(crate) mod normal;
+mod overlap;
 mod regret;
 mod setting;
 pub(crate) mod uniform_boundary;
@@ -32,9 +40,15 @@ pub use bound::{Assumption, Bound, Subject};
 pub use certificate::Certificate;
 pub(crate) use confidence::LabelNoise;
 pub use confidence::confidence_width;
+pub use density_ratio::{density_ratio, relative_density_ratio};
+pub use divergence::{
+    Batches, divergence_bound, divergence_sum_bound, kullback_leibler, pinsker, total_variation,
+};
 pub use information_gain::InformationGain;
+pub use integrated::{Integrated, IntegratedBounds, least_mass};
 pub use max_information_gain::max_information_gain;
 pub use noise::noise_lipschitz;
+pub use overlap::overlap_factor;
 pub use regret::{Assumptions, BatchRun, Form, RegretBounds, Run};
 pub use setting::{
     Choice, Estimator, Failures, HyperParameterRule, Noise, Plan, Reason, Rounds, Setting,

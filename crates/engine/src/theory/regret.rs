@@ -138,7 +138,7 @@ impl RegretBounds {
                 self.norm_bound()?,
                 self.setting.ridge,
                 information_gain,
-                failure_probability,
+                failure_probability / self.setting.thresholds() as f64,
             ),
         }
     }
@@ -180,6 +180,54 @@ impl RegretBounds {
         let gap = 2.0 * self.width(run.information_gain)? * sum;
         let subject = Subject::BorePlusCumulative { rounds: run.rounds };
         self.sequential(subject, gap, run.rounds as f64, gain)
+    }
+
+    /// R_N of BORE++ over points that were chosen while others were pending, in batches or asynchronously; see
+    /// `overlap.rs`. The gain of `run` is that of all points asked for, and `overlap` the largest
+    /// [`overlap_factor`](super::overlap_factor) of the run. The regret of a single point has the bound of
+    /// [`bore_plus_instant`](Self::bore_plus_instant), with the gain and the deviation of what was told.
+    pub fn overlapping_cumulative(&self, run: &Run, overlap: f64) -> Result<Bound> {
+        if !(overlap >= 1.0 && overlap.is_finite()) {
+            return Err(Error::invalid("overlap factor", overlap, "finite and at least 1"));
+        }
+        let (sum, gain) = self.sum_of_deviations(run)?;
+        let gap = 2.0 * self.width(run.information_gain)? * overlap * sum;
+        let subject = Subject::OverlappingCumulative { rounds: run.rounds };
+        let mut bound = self.sequential(subject, gap, run.rounds as f64, gain)?;
+        bound.assumptions.push(Assumption::Overlap(overlap));
+        Ok(bound)
+    }
+
+    /// E_q[f] - E_ℓ[f] for any sampler q: that of p̂ (27) and L_ε TV(q, p̂), because E_q[f] - E_p̂[f] is at most
+    /// osc(f) TV(q, p̂). `expected_deviation` is E_p̂[σ_{t-1}].
+    pub fn sampler_instant(
+        &self,
+        information_gain: f64,
+        expected_deviation: f64,
+        total_variation: f64,
+    ) -> Result<Bound> {
+        check_not_negative("expected deviation", expected_deviation)?;
+        if !(0.0..=1.0).contains(&total_variation) {
+            return Err(Error::invalid("total variation", total_variation, "between 0 and 1"));
+        }
+        let exact = self.batch_instant(information_gain, expected_deviation)?;
+        let lipschitz = self.noise_lipschitz()?;
+        let spread = match (self.form, self.assumptions.inverse_probability_bound) {
+            (Form::Tight, Some(inverse)) => 1.0 - inverse.recip(),
+            _ => 1.0,
+        };
+        let subject = Subject::SamplerInstant;
+        let mut assumptions = exact.assumptions;
+        assumptions.retain(|assumption| *assumption != Assumption::ExactSampling);
+        assumptions.push(Assumption::TotalVariation(total_variation));
+        Ok(Bound {
+            subject,
+            value: exact.value + lipschitz * spread * total_variation,
+            trivial: lipschitz * spread,
+            standing: self.setting.standing(subject, self.form),
+            assumptions,
+            ..exact
+        })
     }
 
     /// r̄_t of batch BORE++ (27): the information gain before round t, and E_p̂[σ_{t-1}], exactly.
@@ -324,10 +372,12 @@ impl RegretBounds {
         }
         assumptions.push(Assumption::NoiseLipschitz(self.noise_lipschitz()?));
         let Setting { estimator, threshold, hyper_parameters, .. } = self.setting;
-        if (estimator, threshold, hyper_parameters)
-            == (Estimator::LeastSquares, ThresholdRule::Fixed, HyperParameterRule::Fixed)
-        {
-            assumptions.push(Assumption::FixedBeforehand);
+        if (estimator, hyper_parameters) == (Estimator::LeastSquares, HyperParameterRule::Fixed) {
+            assumptions.extend(match threshold {
+                ThresholdRule::Fixed => Some(Assumption::FixedBeforehand),
+                ThresholdRule::Grid { count } => Some(Assumption::GridBeforehand(count)),
+                ThresholdRule::Moving => None,
+            });
         }
         Ok(assumptions)
     }

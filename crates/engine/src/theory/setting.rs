@@ -57,6 +57,12 @@ pub enum Estimator {
 pub enum ThresholdRule {
     /// Given before the run.
     Fixed,
+    /// Chosen from the data, in every round, among values given before the run: Theorem 1 holds for each of them with
+    /// δ/J, and so for whichever is chosen.
+    Grid {
+        /// J, how many there are.
+        count: usize,
+    },
     /// A quantile of the values seen so far: past labels change with it.
     Moving,
 }
@@ -311,6 +317,14 @@ impl Setting {
         }
     }
 
+    /// J: how many thresholds share δ.
+    pub(super) fn thresholds(&self) -> usize {
+        match self.threshold {
+            ThresholdRule::Grid { count } => count.max(1),
+            ThresholdRule::Fixed | ThresholdRule::Moving => 1,
+        }
+    }
+
     /// Whether the bound on `subject` in the given form is proven for such a run.
     pub fn standing(&self, subject: Subject, form: Form) -> Standing {
         let mut reasons = Vec::new();
@@ -326,14 +340,15 @@ impl Setting {
         if let Width::Fixed(width) = self.width {
             reasons.push(Reason::FixedWidth(width));
         }
-        if self.noise == Noise::Absent {
+        if self.noise == Noise::Absent && !subject.is_integrated() {
             reasons.push(Reason::NoiseFree);
         }
         if self.failures == Failures::Present {
             reasons.push(Reason::Failures);
         }
         reasons.extend(self.gaps_of_the_choice(subject));
-        if self.rounds == Rounds::Overlapping && subject.rounds().is_some() {
+        let allows_pending = matches!(subject, Subject::OverlappingCumulative { .. });
+        if self.rounds == Rounds::Overlapping && subject.rounds().is_some() && !allows_pending {
             reasons.push(Reason::Overlapping);
         }
         if form == Form::Paper {
@@ -344,6 +359,10 @@ impl Setting {
 
     /// Whether the points are chosen as the theorem on `subject` has it.
     fn gaps_of_the_choice(&self, subject: Subject) -> Vec<Reason> {
+        if subject == Subject::SamplerInstant {
+            // How far the sampler is from p̂ is part of the bound.
+            return Vec::new();
+        }
         let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
         match (batch, self.choice) {
             (false, Choice::Maximum) | (true, Choice::EXACT_DRAWS) => Vec::new(),

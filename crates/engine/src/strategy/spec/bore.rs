@@ -12,7 +12,7 @@ use crate::classifier::least_squares::LeastSquares;
 use crate::classifier::perceptron::Perceptron;
 use crate::classifier::{Confidence, Target};
 use crate::error::{Error, Result};
-use crate::labels::{Threshold, Weights};
+use crate::labels::{DEFAULT_FRACTION, Grid, Threshold, Weights};
 use crate::named::Named;
 use crate::space::SearchSpace;
 use crate::strategy::{Bore, Strategy};
@@ -76,9 +76,10 @@ impl BoreSpec {
     }
 
     fn keys(&self, confidence: Option<Confidence>) -> Keys {
-        let (fraction, threshold) = match self.threshold {
-            Threshold::Quantile { fraction } => (Some(fraction), None),
-            Threshold::Fixed { value } => (None, Some(value)),
+        let (fraction, threshold, thresholds) = match self.threshold {
+            Threshold::Quantile { fraction } => (Some(fraction), None, None),
+            Threshold::Grid { fraction, grid } => (Some(fraction), None, Some(grid)),
+            Threshold::Fixed { value } => (None, Some(value), None),
         };
         let (width, level, norm_bound) = match confidence {
             None => (None, None, None),
@@ -92,6 +93,7 @@ impl BoreSpec {
             rule: self.rule.as_ref().map(|rule| named_table(&*rule.0)),
             fraction,
             threshold,
+            thresholds,
             weights: self.weights,
             target: self.target,
             initial: self.initial,
@@ -150,6 +152,7 @@ struct Keys {
     rule: Option<Json>,
     fraction: Option<f64>,
     threshold: Option<f64>,
+    thresholds: Option<Grid>,
     weights: Weights,
     target: Target,
     initial: usize,
@@ -165,6 +168,7 @@ impl Default for Keys {
             rule: None,
             fraction: None,
             threshold: None,
+            thresholds: None,
             weights: Weights::default(),
             target: Target::default(),
             initial: 10,
@@ -177,13 +181,19 @@ impl Default for Keys {
 
 impl Keys {
     fn threshold(&self) -> Result<Threshold> {
-        match (self.fraction, self.threshold) {
-            (Some(_), Some(value)) => {
+        match (self.fraction, self.threshold, self.thresholds) {
+            (Some(_), Some(value), _) => {
                 Err(Error::invalid("threshold", value, "left out where fraction is given"))
             }
-            (None, Some(value)) => Ok(Threshold::Fixed { value }),
-            (Some(fraction), None) => Ok(Threshold::Quantile { fraction }),
-            (None, None) => Ok(Threshold::default()),
+            (None, Some(value), Some(_)) => {
+                Err(Error::invalid("threshold", value, "left out where thresholds are given"))
+            }
+            (None, Some(value), None) => Ok(Threshold::Fixed { value }),
+            (fraction, None, Some(grid)) => {
+                Ok(Threshold::Grid { fraction: fraction.unwrap_or(DEFAULT_FRACTION), grid })
+            }
+            (Some(fraction), None, None) => Ok(Threshold::Quantile { fraction }),
+            (None, None, None) => Ok(Threshold::default()),
         }
     }
 
