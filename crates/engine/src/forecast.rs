@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::goal::Direction;
+use crate::goal::Goal;
 
 /// What a method predicts for one configuration.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// The expected value.
+    /// The expected value; of several objectives, that of the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// The standard deviation of the method's uncertainty about the value, without the noise of a measurement.
@@ -22,6 +22,21 @@ pub struct Forecast {
     /// The probability that the trial has a value: it neither fails nor is infeasible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success: Option<f64>,
+    /// The probability that the trial meets all constraints, if it has a value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meets: Option<f64>,
+    /// Of several objectives, what is expected of each, in the order of the goal; empty for one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<Expected>,
+}
+
+/// What is expected of one of several objectives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    /// The expected value.
+    pub mean: f64,
+    /// The standard deviation of the method's uncertainty about it, without the noise of a measurement.
+    pub deviation: f64,
 }
 
 /// The predictions for several configurations; `None` if the method has no model, or nothing to learn from yet.
@@ -30,8 +45,10 @@ pub type Forecasts = Option<Vec<Forecast>>;
 /// The probability of a value that is at least as good as a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Good {
-    /// The threshold: τ of a classifier; the best value known, for a model of the value.
-    pub threshold: f64,
+    /// The threshold: τ of a classifier; the best value known, for a model of the value. `None` where trials are good by their merit under a
+    /// goal of several columns, which is no value of any of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
     /// π̂(x), the probability of such a value.
     pub probability: f64,
     /// The upper confidence bound of that probability, where the method has one.
@@ -42,33 +59,46 @@ pub struct Good {
 impl Forecast {
     /// Turns a forecast from the scale where low is good to the user's scale, and back.
     #[must_use]
-    pub fn turned(self, direction: Direction) -> Self {
+    pub fn turned(self, goal: &Goal) -> Self {
+        let direction = goal.first_direction();
         let turn = |value| direction.turn(value);
-        let good = |good: Good| Good { threshold: turn(good.threshold), ..good };
-        Self { mean: self.mean.map(turn), good: self.good.map(good), ..self }
+        let good = |good: Good| Good { threshold: good.threshold.map(turn), ..good };
+        let objectives = self.objectives.into_iter().zip(goal.objectives());
+        let objectives = objectives
+            .map(|(at, objective)| Expected { mean: objective.direction.turn(at.mean), ..at })
+            .collect();
+        Self { mean: self.mean.map(turn), good: self.good.map(good), objectives, ..self }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::goal::{Direction, Objective};
 
     #[test]
     fn turning_changes_values_and_leaves_probabilities() {
-        let good = Good { threshold: 2.0, probability: 0.3, upper_bound: Some(0.7) };
+        let good = Good { threshold: Some(2.0), probability: 0.3, upper_bound: Some(0.7) };
         let forecast = Forecast {
             mean: Some(1.0),
             deviation: Some(0.5),
             good: Some(good),
             success: Some(0.9),
+            ..Forecast::default()
         };
-        let turned = forecast.turned(Direction::Maximise);
+        let high = Goal::from(Direction::Maximise);
+        let turned = forecast.clone().turned(&high);
         assert_eq!(
             (turned.mean, turned.deviation, turned.success),
             (Some(-1.0), Some(0.5), Some(0.9))
         );
-        assert_eq!(turned.good, Some(Good { threshold: -2.0, ..good }));
-        assert_eq!(turned.turned(Direction::Maximise), forecast);
-        assert_eq!(forecast.turned(Direction::Minimise), forecast);
+        assert_eq!(turned.good, Some(Good { threshold: Some(-2.0), ..good }));
+        assert_eq!(turned.turned(&high), forecast);
+        assert_eq!(forecast.clone().turned(&Direction::Minimise.into()), forecast);
+        // Each of several objectives has its own direction.
+        let both = Goal::new([Objective::minimise("a"), Objective::maximise("b")]).unwrap();
+        let expected = |mean| Expected { mean, deviation: 0.5 };
+        let several = Forecast { objectives: vec![expected(1.0), expected(2.0)], ..forecast };
+        assert_eq!(several.turned(&both).objectives, [expected(1.0), expected(-2.0)]);
     }
 }

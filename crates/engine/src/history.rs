@@ -8,7 +8,7 @@
 
 use crate::column::Column;
 use crate::error::Result;
-use crate::goal::Goal;
+use crate::goal::{Constraint, Goal};
 use crate::outcome::{Measured, Measurement, Outcome};
 use crate::points::Points;
 use crate::ranking::Ranking;
@@ -130,6 +130,19 @@ impl History {
         &self.constraints
     }
 
+    /// The values of all objectives of the `i`-th trial, in the order of the goal; empty if it has no measurement.
+    pub fn row(&self, i: usize) -> Vec<f64> {
+        self.objectives.iter().filter_map(|column| column.value(i)).collect()
+    }
+
+    /// Whether the `i`-th trial has a measurement that meets every constraint.
+    pub fn meets(&self, i: usize) -> bool {
+        let limits = self.goal.constraints().iter().map(Constraint::limit);
+        let mut all = self.constraints.iter().zip(limits);
+        self.ends[i] == End::Measured
+            && all.all(|(column, limit)| column.value(i).is_some_and(|value| value <= limit))
+    }
+
     /// The outcome of the `i`-th trial, on the scale where low is good. A history does not keep the reasons of
     /// failures.
     pub fn outcome(&self, i: usize) -> Outcome {
@@ -210,6 +223,9 @@ mod tests {
         for (i, outcome) in told.iter().enumerate() {
             assert_eq!(&history.outcome(i), outcome);
         }
+        // The limit of c is 1, and its value 3.
+        assert!((0..5).all(|i| !history.meets(i)));
+        assert_eq!((history.row(1), history.row(0)), (vec![1.0, 2.0], vec![]));
         assert!(history.push(&[0.5], 1.0).is_err(), "one value for two objectives");
         assert_eq!((history.len(), history.constraints()[0].len()), (5, 5));
     }

@@ -162,8 +162,8 @@ impl Ledger {
         let Self { space, history, seed, .. } = self;
         let evidence = Evidence { space, history, pending: &pending, seed: *seed };
         let forecasts = strategy.predict(evidence, &points, &mut self.memory)?;
-        let direction = self.goal().first_direction();
-        Ok(forecasts.map(|all| all.into_iter().map(|one| one.turned(direction)).collect()))
+        let goal = self.goal();
+        Ok(forecasts.map(|all| all.into_iter().map(|one| one.turned(goal)).collect()))
     }
 
     /// What each parameter does to an objective or a constrained quantity, given by its name.

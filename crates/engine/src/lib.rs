@@ -42,6 +42,7 @@ pub mod kernel;
 pub mod labels;
 pub mod ledger;
 mod linalg;
+pub mod merit;
 pub mod named;
 pub mod outcome;
 pub mod pareto;
@@ -53,6 +54,7 @@ pub mod space;
 pub mod standing;
 pub mod strategy;
 pub mod theory;
+pub mod violation;
 
 pub use error::{Error, Result};
 
@@ -71,7 +73,8 @@ pub mod prelude {
     pub use crate::session::{Session, Trial};
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
     pub use crate::strategy::{
-        Auto, Bore, BorePlusPlus, CmaEs, GpEi, GpUcb, LpEi, QEi, Random, Sobol, Spec, Strategy, Tpe,
+        Auto, Bore, BorePlusPlus, CmaEs, Ehvi, GpEi, GpUcb, LpEi, Nsga2, QEi, Random, Sobol, Spec,
+        Strategy, Tpe,
     };
 }
 

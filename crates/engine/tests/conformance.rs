@@ -6,7 +6,7 @@ mod suite;
 
 use std::collections::HashSet;
 
-use suite::{METHODS, strategy};
+use suite::{METHODS, SEVERAL, strategy};
 use wimble::Error;
 use wimble::internals;
 use wimble::prelude::*;
@@ -21,7 +21,8 @@ fn the_list_has_every_name_of_the_table() {
     for name in internals::METHODS.iter().chain(internals::CLASSIFIERS).chain(internals::RULES) {
         // The perceptron is what `bore` has by default.
         let named = |method: &&str| method.split([' ', '=']).any(|word| word == name.name);
-        assert!(name.name == "perceptron" || METHODS.iter().any(named), "{}", name.name);
+        let listed = METHODS.iter().chain(&SEVERAL).any(named);
+        assert!(name.name == "perceptron" || listed, "{}", name.name);
     }
 }
 
@@ -104,7 +105,7 @@ fn forecasts_are_finite_pure_and_change_no_suggestion() {
         let forecasts = session.predict(&at).unwrap();
         assert_eq!(forecasts.is_some(), modelled(method), "{method}");
         assert_eq!(session.predict(&at).unwrap(), forecasts, "{method}");
-        for Forecast { mean, deviation, good, success } in forecasts.into_iter().flatten() {
+        for Forecast { mean, deviation, good, success, .. } in forecasts.into_iter().flatten() {
             assert!(mean.is_none_or(f64::is_finite), "{method}");
             assert!(deviation.is_none_or(|d| d >= 0.0 && d.is_finite()), "{method}");
             let good = good.into_iter().flat_map(|good| [Some(good.probability), good.upper_bound]);
@@ -121,15 +122,25 @@ fn a_goal_that_is_not_served_is_refused_with_the_methods_that_can() {
     for method in METHODS {
         let goal = Goal::new([Objective::minimise("a"), Objective::maximise("b")]).unwrap();
         let served = Session::new(mixed_space(), strategy(method), goal, Seed(1));
-        match method {
-            "random" | "sobol" => assert!(served.is_ok(), "{method}"),
-            _ => {
-                let error = served.err().unwrap().to_string();
-                assert!(error.contains("cannot work towards a goal of 2 objectives"), "{error}");
-                assert!(error.ends_with("methods that can: random, sobol"), "{error}");
-            }
+        let name = method.split(' ').next().unwrap_or_default();
+        if ["auto", "bore", "bore++", "tpe", "random", "sobol"].contains(&name) {
+            assert!(served.is_ok(), "{method}");
+            continue;
         }
+        let error = served.err().unwrap().to_string();
+        assert!(error.contains("cannot work towards a goal of 2 objectives"), "{error}");
+        let serving = "methods that can: auto, bore, bore++, tpe, ehvi, nsga2, random, sobol";
+        assert!(error.ends_with(serving), "{error}");
     }
+    for method in SEVERAL {
+        let served = Session::new(mixed_space(), strategy(method), Direction::Minimise, Seed(1));
+        let error = served.err().unwrap().to_string();
+        assert!(error.contains("it serves"), "{error}");
+    }
+    let fixed = strategy("bore threshold=0.5");
+    let goal = Goal::new([Objective::minimise("a"), Objective::maximise("b")]).unwrap();
+    let error = Session::new(mixed_space(), fixed, goal, Seed(1)).err().unwrap().to_string();
+    assert!(error.contains("must be a quantile for a goal of 2 objectives"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 29] = [
     "error",
     "named",
     "seed",
@@ -19,6 +19,8 @@ const ORDER: [&str; 27] = [
     "space",
     "history",
     "standing",
+    "violation",
+    "merit",
     "labels",
     "domain",
     "linalg",

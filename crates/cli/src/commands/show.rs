@@ -162,7 +162,7 @@ fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
 
 /// What the method predicts, in words.
 fn expected(forecast: Option<Forecast>, method: &str) -> String {
-    let Some(Forecast { mean, deviation, good, success }) = forecast else {
+    let Some(Forecast { mean, deviation, good, success, .. }) = forecast else {
         return format!("Model: {method} has none, or nothing to learn from yet");
     };
     let mut lines = Vec::new();
@@ -171,7 +171,8 @@ fn expected(forecast: Option<Forecast>, method: &str) -> String {
     }
     if let Some(Good { threshold, probability, upper_bound }) = good {
         let bound = upper_bound.map_or(String::new(), |bound| format!(", at most {bound:.4}"));
-        let threshold = short(threshold);
+        let threshold = threshold
+            .map_or_else(|| "the good trials".to_owned(), |value| short(value).to_string());
         lines.push(format!(
             "a value as good as {threshold} has probability {probability:.4}{bound}"
         ));

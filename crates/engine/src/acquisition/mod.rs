@@ -3,17 +3,19 @@
 //! The log scale is used end to end: a classifier's probability may be far below the smallest f64.
 //!
 //! Here are the acquisitions of Gaussian processes: improvement of one point, of a batch, and penalised around a batch;
-//! the lower bound. Those of classifiers are with the classifiers.
+//! the lower bound; the expected gain in hypervolume of several objectives. Those of classifiers are with the classifiers.
 
 mod expected_improvement;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod halton;
+mod hypervolume_improvement;
 mod joint_improvement;
 mod lower_bound;
 mod penalised_improvement;
 
 pub(crate) use expected_improvement::LogExpectedImprovement;
+pub(crate) use hypervolume_improvement::expected_gain;
 pub(crate) use joint_improvement::JointImprovement;
 pub(crate) use lower_bound::LowerBound;
 pub(crate) use penalised_improvement::PenalisedImprovement;

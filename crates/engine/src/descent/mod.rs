@@ -1,5 +1,6 @@
 //! Descent: rules that turn gradients, or ranks, into steps.
 
+pub mod augmented_lagrangian;
 pub mod evolution;
 pub mod lbfgs;
 pub mod resilient;

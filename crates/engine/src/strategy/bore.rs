@@ -8,6 +8,9 @@
 //! Algorithm 1 prints the fit of round t and the maximum of round t - 1; here the classifier is fitted to all
 //! that is known, and that fit is used.
 //!
+//! Under a goal of several objectives or with constraints, trials are labelled by their merit (`merit.rs`): non-domination level, then
+//! contribution to hypervolume, then violation.
+//!
 //! # Design
 //! A learner with a warm start is trained further after every k trials (see [`Learner::kept_every`]). Which
 //! trials a kept fit has seen depends on history alone, not on when batches were asked for; a process that
@@ -19,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, place};
 use super::spec::{BorePlusPlusSpec, BoreSpec};
-use super::{Evidence, Memory, Strategy};
+use super::{Evidence, Memory, Strategy, column_of};
 use crate::acquisition::Acquisition as _;
 use crate::batch::{Ascent, BatchRule, Svgd};
 use crate::classifier::least_squares::LeastSquares;
@@ -30,6 +33,7 @@ use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::forecast::{Forecast, Forecasts, Good};
 use crate::goal::Goal;
+use crate::history::History;
 use crate::labels::{Labels, Threshold, Weights};
 use crate::named::Named as _;
 use crate::points::Points;
@@ -130,9 +134,17 @@ where
         BoreSpec::NAME
     }
 
+    fn serves(&self, goal: &Goal) -> bool {
+        goal.partial().is_none()
+    }
+
+    fn scope(&self) -> &'static str {
+        "it serves every goal without a fidelity"
+    }
+
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)?;
-        self.check_model(space)?;
+        self.check_model(space, goal)?;
         self.rule.check()
     }
 
@@ -156,10 +168,18 @@ where
         BorePlusPlusSpec::NAME
     }
 
+    fn serves(&self, goal: &Goal) -> bool {
+        goal.partial().is_none()
+    }
+
+    fn scope(&self) -> &'static str {
+        "it serves every goal without a fidelity"
+    }
+
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)?;
         self.confidence.check()?;
-        self.bore.check_model(space)?;
+        self.bore.check_model(space, goal)?;
         self.bore.rule.check()
     }
 
@@ -264,8 +284,33 @@ impl<L: Learner, R> Bore<L, R> {
         at.rows().map(ratio).collect::<Result<_>>().map(Some)
     }
 
-    fn check_model(&self, space: &SearchSpace) -> Result<()> {
+    /// The classifier of the labels of a history. The merits of trials change with every further one, so that fits for a goal that is not a
+    /// single objective cannot continue from those of earlier asks.
+    fn fitted(
+        &self,
+        history: &History,
+        column: &Column,
+        seed: Seed,
+        memory: &mut Memory,
+    ) -> Result<Option<Arc<L::Classifier>>> {
+        let points = history.points();
+        if history.goal().is_single() || self.learner.kept_every().is_none() {
+            return self.classifier(points, column, seed, memory);
+        }
+        let labels = self.threshold.label_weighted(self.weights, points, column);
+        let Some(labels) = labels.filter(|labels| !labels.is_empty()) else { return Ok(None) };
+        let mut rng = seed.stream("fit", labels.len() as u64);
+        self.learner.fit(&labels, None, &mut rng).map(Arc::new).map(Some)
+    }
+
+    fn check_model(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.threshold.check()?;
+        if let (Threshold::Fixed { value }, false) = (self.threshold, goal.is_single()) {
+            let allowed = format!(
+                "a quantile for a goal of {goal}: trials are good by their merit, which has no unit"
+            );
+            return Err(Error::invalid("threshold", value, allowed));
+        }
         if self.weights != Weights::Uniform && !self.learner.takes_weights() {
             let allowed = "uniform with a classifier that takes no weights";
             return Err(Error::invalid("weights", "improvement", allowed));
@@ -284,11 +329,12 @@ impl<L: Learner, R> Bore<L, R> {
         let initial = Initial::FirstAndUnvalued(self.initial);
         place(evidence, batch_size, "place", initial, |opening| {
             let Evidence { space, history, seed, .. } = opening.evidence;
-            let (points, column) = (history.points(), opening.evidence.column());
+            let (points, column) = (history.points(), column_of(history)?);
+            let column = &*column;
             let leaders = column.leaders().iter().map(|&i| points.row(i));
             let incumbents = Points::from_rows(space.dim(), leaders);
             let domain = opening.domain(&incumbents);
-            match self.classifier(points, column, seed, memory)? {
+            match self.fitted(history, column, seed, memory)? {
                 Some(classifier) => choose(&classifier, &domain, opening.count, &mut opening.rng),
                 None => domain.sample(opening.count, &mut opening.rng),
             }
@@ -303,11 +349,13 @@ impl<L: Learner, R> Bore<L, R> {
         memory: &mut Memory,
         upper_bounds: impl FnOnce(&L::Classifier) -> Result<Option<Vec<f64>>>,
     ) -> Result<Forecasts> {
-        let (told, column) = (evidence.history.points(), evidence.column());
-        let Some(classifier) = self.classifier(told, column, evidence.seed, memory)? else {
+        let history = evidence.history;
+        let column = column_of(history)?;
+        let Some(classifier) = self.fitted(history, &column, evidence.seed, memory)? else {
             return Ok(None);
         };
         let Some(threshold) = self.threshold.value(column.ranking()) else { return Ok(None) };
+        let threshold = Some(threshold).filter(|_| history.goal().is_single());
         let bounds = upper_bounds(&classifier)?;
         let forecast = |(i, x): (usize, &[f64])| {
             let probability = classifier.probability(x);

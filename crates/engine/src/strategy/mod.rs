@@ -7,10 +7,12 @@ mod auto;
 mod axis;
 mod bore;
 mod cma_es;
+mod ehvi;
 mod gp_ei;
 mod gp_ucb;
 mod guarantee;
 mod lp_ei;
+mod nsga2;
 pub mod opening;
 mod placement;
 mod q_ei;
@@ -24,10 +26,12 @@ pub use auto::Auto;
 pub use auto::{Part, Parts};
 pub use bore::{Bore, BorePlusPlus};
 pub use cma_es::CmaEs;
+pub use ehvi::Ehvi;
 pub use gp_ei::GpEi;
 pub use gp_ucb::{GpUcb, Optimism};
 pub use guarantee::{Guarantee, Promise};
 pub use lp_ei::LpEi;
+pub use nsga2::Nsga2;
 pub use q_ei::QEi;
 pub use random::Random;
 pub use sobol::Sobol;
@@ -37,6 +41,7 @@ pub use tpe::{Bandwidth, GoodCount, Tpe};
 pub use crate::gaussian_process::{Fitted, Regression};
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::column::Column;
@@ -44,6 +49,8 @@ use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
+use crate::merit::merit;
+use crate::pareto;
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::SearchSpace;
@@ -89,6 +96,11 @@ pub trait Strategy: Send + Sync {
         self.check_served(goal)
     }
 
+    /// Which goals the strategy serves, as a sentence.
+    fn scope(&self) -> &'static str {
+        "it serves one objective, without constraints and fidelity"
+    }
+
     /// Refuses a goal that the strategy does not serve, and names the methods that do.
     fn check_served(&self, goal: &Goal) -> Result<()> {
         if self.serves(goal) {
@@ -97,7 +109,7 @@ pub trait Strategy: Send + Sync {
         Err(Error::Unserved {
             method: self.name(),
             goal: goal.to_string(),
-            reason: "it serves one objective, without constraints and fidelity",
+            reason: self.scope(),
             serving: serving(goal).join(", "),
         })
     }
@@ -108,10 +120,16 @@ pub trait Strategy: Send + Sync {
     /// `memory` belongs to this strategy, seed and history. It only saves work: an empty one gives the same points.
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points>;
 
-    /// The place in history of the trial to keep. Default: the trial with the lowest value; a strategy that models the
-    /// noise may choose another. Pure, like proposing.
+    /// The place in history of the trial to keep: of several objectives, by the first. Default: the trial with the lowest value among
+    /// those that meet all constraints; a strategy that models the noise may choose another. Pure, like proposing.
     fn recommend(&self, evidence: Evidence<'_>, _: &mut Memory) -> Result<Option<usize>> {
-        Ok(evidence.column().best())
+        Ok(best(evidence.history))
+    }
+
+    /// The places in history of the trials to keep of several objectives: the front of those that meet all constraints, in the order of
+    /// history. Default: by the values told; a strategy that models the noise may choose others. Pure, like proposing.
+    fn front(&self, evidence: Evidence<'_>, _: &mut Memory) -> Result<Vec<usize>> {
+        observed_front(evidence.history)
     }
 
     /// What the strategy predicts for each of the points `at`, on the scale where low is good; `None` if it has no
@@ -124,6 +142,32 @@ pub trait Strategy: Send + Sync {
     ) -> Result<Forecasts> {
         Ok(None)
     }
+}
+
+/// The column that says which trials are good: the objective, or the merit under a larger goal.
+fn column_of(history: &History) -> Result<Cow<'_, Column>> {
+    Ok(match history.goal().is_single() {
+        true => Cow::Borrowed(history.objective()),
+        false => Cow::Owned(merit(history)?),
+    })
+}
+
+/// The trial with the lowest value of the first objective among those that meet all constraints.
+fn best(history: &History) -> Option<usize> {
+    if history.goal().constraints().is_empty() {
+        return history.objective().best();
+    }
+    let value = |i: usize| history.objective().value(i).map(|value| (value, i));
+    let meeting = (0..history.len()).filter(|&i| history.meets(i)).filter_map(value);
+    meeting.min_by(|a, b| a.0.total_cmp(&b.0)).map(|best| best.1)
+}
+
+/// The trials that meet all constraints and that no other such trial dominates, in the order of history.
+fn observed_front(history: &History) -> Result<Vec<usize>> {
+    let meeting: Vec<usize> = (0..history.len()).filter(|&i| history.meets(i)).collect();
+    let rows =
+        Points::from_rows(history.objectives().len(), meeting.iter().map(|&i| history.row(i)));
+    Ok(pareto::front(&rows)?.into_iter().map(|place| meeting[place]).collect())
 }
 
 /// The names of the methods that serve a goal.
@@ -142,6 +186,10 @@ impl Strategy for Box<dyn Strategy> {
         self.as_ref().serves(goal)
     }
 
+    fn scope(&self) -> &'static str {
+        self.as_ref().scope()
+    }
+
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.as_ref().check(space, goal)
     }
@@ -152,6 +200,10 @@ impl Strategy for Box<dyn Strategy> {
 
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
         self.as_ref().recommend(evidence, memory)
+    }
+
+    fn front(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Vec<usize>> {
+        self.as_ref().front(evidence, memory)
     }
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {

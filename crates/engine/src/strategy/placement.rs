@@ -87,12 +87,12 @@ impl<'s> Placement<'s> {
         let forecast = |x: &[f64]| {
             let Prediction { mean, deviation } = surrogate.predict(x);
             let probability = probability_within(best - mean, deviation);
-            let good = Good { threshold: best, probability, upper_bound: None };
+            let good = Good { threshold: Some(best), probability, upper_bound: None };
             Forecast {
                 mean: Some(mean),
                 deviation: Some(deviation),
                 good: Some(good),
-                success: None,
+                ..Forecast::default()
             }
         };
         let forecasts = points.rows().map(forecast).collect();

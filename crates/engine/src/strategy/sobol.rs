@@ -59,7 +59,7 @@ impl Strategy for Sobol {
 }
 
 /// The `index`-th point of the sequence, before it is moved to a legal one.
-fn point(space: &SearchSpace, seed: Seed, index: u64) -> Vec<f64> {
+pub(super) fn point(space: &SearchSpace, seed: Seed, index: u64) -> Vec<f64> {
     let mut x = vec![0.0; space.dim()];
     let (mut place, mut scramble) = (0, 0);
     let mut next = || {

@@ -13,6 +13,7 @@
 //! | the density ratio (4), (5) | [`relative_density_ratio`], [`density_ratio`] |
 //! | divergences (A.13 to A.25) | [`kullback_leibler`], [`divergence_bound`], [`divergence_sum_bound`] |
 //! | L_ε of (11, `eq:optimal-classifier-regret`) | `noise_lipschitz` |
+//! | several objectives (Theorem 5 of the guide) | [`hypervolume_regret`], [`hypervolume_regret_by_gain`] |
 //! | a bound from lower and upper bounds alone | [`Certificate`] |
 //!
 //! # Design
@@ -26,6 +27,7 @@ pub(crate) mod confidence;
 mod density_ratio;
 pub(crate) mod deviation_sum;
 mod divergence;
+pub(crate) mod hypervolume;
 mod information_gain;
 mod integrated;
 pub(crate) mod max_information_gain;
@@ -44,6 +46,7 @@ pub use density_ratio::{density_ratio, relative_density_ratio};
 pub use divergence::{
     Batches, divergence_bound, divergence_sum_bound, kullback_leibler, pinsker, total_variation,
 };
+pub use hypervolume::{ObjectiveRun, hypervolume_regret, hypervolume_regret_by_gain};
 pub use information_gain::InformationGain;
 pub use integrated::{Integrated, IntegratedBounds, least_mass};
 pub use max_information_gain::max_information_gain;

@@ -3,6 +3,7 @@
 use wimble::prelude::*;
 
 /// Every method, every classifier and every batch rule, small enough for tests.
+#[allow(dead_code, reason = "not every test needs them")]
 pub const METHODS: [&str; 24] = [
     "auto",
     "auto width=2",
@@ -28,6 +29,13 @@ pub const METHODS: [&str; 24] = [
     "bore++ classifier=forest classifier.trees=10 level=0.1 weights=improvement",
     "bore++ classifier=boosting classifier.rounds=10 classifier.members=3",
     "bore++ level=0.1 target=log-probability rule=independent",
+];
+
+/// Methods that serve several objectives only, as small.
+#[allow(dead_code, reason = "not every test needs them")]
+pub const SEVERAL: [&str; 2] = [
+    "nsga2 population=6",
+    "ehvi candidates.samples=40 candidates.rounds=3 regression.fitted.evaluations=8",
 ];
 
 /// The strategy of these words, for batches of ten.

@@ -27,6 +27,11 @@ impl Cloud {
         Self(all)
     }
 
+    /// At most `count` trials at even distances in the list.
+    pub(super) fn evenly(&self, count: usize) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().copied().step_by(self.0.len().div_ceil(count.max(1)).max(1))
+    }
+
     /// Adds a trial.
     pub(super) fn push(&mut self, trial: usize, history: &History, centre: &[f64]) {
         self.0.push(trial);

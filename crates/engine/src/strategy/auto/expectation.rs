@@ -78,8 +78,9 @@ pub(super) fn forecast(
         mean: Some(scale.value(mean)).filter(|mean| mean.is_finite()),
         deviation: Some(0.5 * (scale.value(mean - deviation) - scale.value(mean + deviation)))
             .filter(|deviation| deviation.is_finite()),
-        good: Some(Good { threshold: best, probability, upper_bound: None }),
+        good: Some(Good { threshold: Some(best), probability, upper_bound: None }),
         success: Some(success),
+        ..Forecast::default()
     }
 }
 
@@ -147,7 +148,7 @@ mod tests {
             assert!(near.deviation.unwrap() >= 0.0 && far_off.deviation.unwrap() >= 0.0);
             let chance = |forecast: &Forecast| forecast.good.unwrap().probability;
             assert!(chance(near) > chance(far_off), "{forecasts:?}");
-            assert_eq!(near.good.unwrap().threshold, best.value);
+            assert_eq!(near.good.unwrap().threshold, Some(best.value));
         }
     }
 }

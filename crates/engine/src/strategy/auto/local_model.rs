@@ -13,6 +13,7 @@
 //! Cost for n points of d coordinates: O(n³ + n²d) a gradient, O(n³/3) to fit.
 //! Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
+use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::descent::resilient::Resilient;
 use crate::error::Result;
 use crate::gaussian_process::Posterior;
@@ -91,25 +92,14 @@ impl HyperParameters {
         let noise_at = self.logs.len() - 1;
         let mut highest = f64::NEG_INFINITY;
         for _ in 0..steps {
-            let kernel = self.kernel(shape)?;
-            let Some(likelihood) = profiled_log_likelihood(&kernel, self.noise(), points, targets)
+            let mut gradient = vec![0.0; self.logs.len()];
+            let Some(log_posterior) =
+                log_posterior(&self.logs, shape, points, targets, prior, &mut gradient)?
             else {
                 // Singular to rounding: more noise makes it less so.
                 self.logs[noise_at] += 1.0;
                 continue;
             };
-            let mut gradient = vec![0.0; self.logs.len()];
-            for (slope, &group) in likelihood.in_length_scales.iter().zip(&shape.group) {
-                gradient[group] += slope;
-            }
-            gradient[noise_at] = likelihood.in_noise;
-            let mut log_posterior = likelihood.value;
-            for (i, (slope, log)) in gradient.iter_mut().zip(&self.logs).enumerate() {
-                let (mean, deviation) =
-                    if i < noise_at { prior.log_scale } else { prior.log_noise };
-                *slope -= (log - mean) / (deviation * deviation);
-                log_posterior -= 0.5 * ((log - mean) / deviation).powi(2);
-            }
             highest = highest.max(log_posterior);
             self.rule.ascend(&mut self.logs, &gradient);
             let middle = prior.log_scale.0;
@@ -121,10 +111,84 @@ impl HyperParameters {
         Ok(highest)
     }
 
-    fn kernel(&self, shape: &Shape) -> Result<Kernel> {
-        let scales = shape.group.iter().map(|&group| self.logs[group].exp()).collect();
-        Kernel::new(Profile::Matern52, scales, 1.0)?.with_additive(shape.additive)
+    /// Goes to the nearest maximum of the log posterior by L-BFGS, with so many evaluations at most, within these ranges of ℓ and ρ.
+    pub(super) fn maximise(
+        &mut self,
+        shape: &Shape,
+        points: &Points,
+        targets: &[f64],
+        prior: Prior,
+        (scales, noise): ((f64, f64), (f64, f64)),
+        evaluations: usize,
+    ) {
+        let groups = self.logs.len() - 1;
+        let bounds = |end: fn((f64, f64)) -> f64| {
+            let mut bounds = vec![end(scales).ln(); groups];
+            bounds.push(end(noise).ln());
+            bounds
+        };
+        let settings = lbfgs::Settings {
+            max_evaluations: evaluations,
+            gradient_tolerance: 1e-2,
+            value_tolerance: 1e-6,
+            ..Default::default()
+        };
+        let negative = |logs: &[f64], gradient: &mut [f64]| {
+            let value = log_posterior(logs, shape, points, targets, prior, gradient);
+            gradient.iter_mut().for_each(|slope| *slope = -*slope);
+            value.ok().flatten().map_or(f64::INFINITY, |value| -value)
+        };
+        let (low, high) = (bounds(|range| range.0), bounds(|range| range.1));
+        // Where even the start is singular to rounding, more noise makes it less so.
+        while self.logs[groups] < high[groups]
+            && !negative(&self.logs, &mut vec![0.0; groups + 1]).is_finite()
+        {
+            self.logs[groups] += 1.0;
+        }
+        // Where no noise makes it regular, they stay; the posterior has a policy of its own for that.
+        if let Ok(found) = minimise_in_box(negative, &self.logs, &low, &high, settings) {
+            self.logs = found.point;
+        }
     }
+
+    fn kernel(&self, shape: &Shape) -> Result<Kernel> {
+        kernel(&self.logs, shape)
+    }
+}
+
+fn kernel(logs: &[f64], shape: &Shape) -> Result<Kernel> {
+    let scales = shape.group.iter().map(|&group| logs[group].exp()).collect();
+    Kernel::new(Profile::Matern52, scales, 1.0)?.with_additive(shape.additive)
+}
+
+/// The log posterior of hyper-parameters, up to a constant; its gradient goes to `gradient`. `None` where the kernel matrix is
+/// singular to rounding.
+fn log_posterior(
+    logs: &[f64],
+    shape: &Shape,
+    points: &Points,
+    targets: &[f64],
+    prior: Prior,
+    gradient: &mut [f64],
+) -> Result<Option<f64>> {
+    let noise_at = logs.len() - 1;
+    let kernel = kernel(logs, shape)?;
+    let Some(likelihood) = profiled_log_likelihood(&kernel, logs[noise_at].exp(), points, targets)
+    else {
+        return Ok(None);
+    };
+    gradient.fill(0.0);
+    for (slope, &group) in likelihood.in_length_scales.iter().zip(&shape.group) {
+        gradient[group] += slope;
+    }
+    gradient[noise_at] = likelihood.in_noise;
+    let mut log_posterior = likelihood.value;
+    for (i, (slope, log)) in gradient.iter_mut().zip(logs).enumerate() {
+        let (mean, deviation) = if i < noise_at { prior.log_scale } else { prior.log_noise };
+        *slope -= (log - mean) / (deviation * deviation);
+        log_posterior -= 0.5 * ((log - mean) / deviation).powi(2);
+    }
+    Ok(Some(log_posterior))
 }
 
 /// Least squares on some points. Its posterior has output scale 1: deviations count `scale` times.
@@ -220,6 +284,34 @@ mod tests {
         // The function changes along the first coordinate alone.
         let outer = model.gradient_outer();
         assert!(outer[0] > 1e3 * outer[3].abs(), "{outer:?}");
+    }
+
+    #[test]
+    fn the_slopes_are_those_of_finite_differences_and_the_maximum_is_above_the_steps() {
+        let (points, targets) = data();
+        let shape = shape([0, 1]);
+        let at = |logs: &[f64], gradient: &mut [f64]| {
+            log_posterior(logs, &shape, &points, &targets, PRIOR, gradient).unwrap().unwrap()
+        };
+        let logs = [-0.7, 0.4, -8.0];
+        let (mut gradient, mut ignored) = ([0.0; 3], [0.0; 3]);
+        at(&logs, &mut gradient);
+        for k in 0..3 {
+            let mut moved = |step: f64| {
+                let mut logs = logs;
+                logs[k] += step;
+                at(&logs, &mut ignored)
+            };
+            let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!((gradient[k] - numeric).abs() < 1e-4 * (1.0 + numeric.abs()), "{k} {numeric}");
+        }
+        let mut steps = HyperParameters::new(2, PRIOR);
+        steps.improve(&shape, &points, &targets, PRIOR, 10).unwrap();
+        let mut search = HyperParameters::new(2, PRIOR);
+        let ranges = ((0.03, 30.0), (1e-8, 0.1));
+        search.maximise(&shape, &points, &targets, PRIOR, ranges, 30);
+        assert!(at(&search.logs, &mut ignored) > at(&steps.logs, &mut ignored));
+        assert!(search.noise() >= 1e-8 * (1.0 - 1e-9));
     }
 
     #[test]

@@ -12,6 +12,8 @@
 //!   Where a quadratic describes the best trials, a pick leaps to its minimum, and its curvature gives the coordinates (leap.rs).
 //! - Choices, levels, finite lists: one model of the best and the latest trials (mixed.rs). Conditions make branches, with a model
 //!   each (branches.rs).
+//! - Several objectives, or measured constraints: a model of each, and picks by their gain in hypervolume or as solutions of constrained
+//!   problems (objectives/).
 //! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
 //!
 //! # Design
@@ -31,6 +33,7 @@ mod leap;
 mod local_model;
 mod local_step;
 mod mixed;
+mod objectives;
 mod parts;
 mod picks;
 mod quadratic;
@@ -43,6 +46,7 @@ mod target;
 use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, Opening, place};
+use super::sobol;
 use super::{Evidence, Memory, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
@@ -55,6 +59,7 @@ use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
 use branches::Branches;
 use leap::Leap;
+use objectives::Several;
 pub use parts::{Part, Parts};
 use picks::{Picker, SMALL, ladder};
 use replay::Replay;
@@ -111,6 +116,14 @@ impl Strategy for Auto {
         Self::NAME
     }
 
+    fn serves(&self, goal: &Goal) -> bool {
+        goal.partial().is_none()
+    }
+
+    fn scope(&self) -> &'static str {
+        "it serves every goal without a fidelity"
+    }
+
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)?;
         if !(self.width >= 0.0 && self.width.is_finite()) {
@@ -120,6 +133,9 @@ impl Strategy for Auto {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        if !evidence.history.goal().is_single() {
+            return self.towards_several(evidence, size, memory);
+        }
         let smooth = is_smooth(evidence.space);
         let opens = smooth && self.initial.is_none() && self.uses(Part::Opening);
         // Few at a time, the first trials go along the coordinates.
@@ -153,6 +169,11 @@ impl Strategy for Auto {
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
         let Evidence { space, history, seed, .. } = evidence;
         let column = evidence.column();
+        if !history.goal().is_single() {
+            let front = self.front(evidence, memory)?.into_iter();
+            let valued = front.filter_map(|i| column.value(i).map(|value| (value, i)));
+            return Ok(valued.min_by(|a, b| a.0.total_cmp(&b.0)).map(|best| best.1));
+        }
         if column.ranking().len() < FEWEST || !self.uses(Part::Smoothing) {
             return Ok(column.best());
         }
@@ -173,9 +194,28 @@ impl Strategy for Auto {
         Ok(by_model.or(column.best()))
     }
 
+    fn front(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Vec<usize>> {
+        let Evidence { space, history, .. } = evidence;
+        if !history.goal().is_single() {
+            let several = self.several(space, history, memory)?;
+            let by_model = several.front(history)?;
+            memory.keep(several);
+            if let Some(front) = by_model {
+                return Ok(front);
+            }
+        }
+        super::observed_front(history)
+    }
+
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
         let Evidence { space, history, seed, .. } = evidence;
         let Some(best) = evidence.column().best_value() else { return Ok(None) };
+        if !history.goal().is_single() {
+            let several = self.several(space, history, memory)?;
+            let forecasts = several.forecasts(history, self, at)?;
+            memory.keep(several);
+            return Ok(Some(forecasts));
+        }
         if !is_smooth(space) {
             let branches = self.branches(space, history, memory)?;
             let forecasts = branches.forecasts(history, self, best, at)?;
@@ -223,6 +263,53 @@ impl Auto {
         let mut branches = kept.unwrap_or_else(|| Branches::new(space, self));
         branches.advance(history, self)?;
         Ok(branches)
+    }
+
+    /// What is known of a goal that is not a single objective, as of the end of history.
+    fn several(
+        &self,
+        space: &SearchSpace,
+        history: &History,
+        memory: &mut Memory,
+    ) -> Result<Several> {
+        let kept = memory.take::<Several>().filter(|kept| kept.trials() <= history.len());
+        let mut several = kept.unwrap_or_else(|| Several::new(space, history));
+        several.advance(history)?;
+        Ok(several)
+    }
+
+    /// A batch for a goal that is not a single objective.
+    fn towards_several(
+        &self,
+        evidence: Evidence<'_>,
+        size: usize,
+        memory: &mut Memory,
+    ) -> Result<Points> {
+        place(evidence, size, "auto", Initial::First(0), |opening| {
+            let mut occupied = opening.occupied();
+            let &mut Opening { evidence, count, first, ref mut rng } = opening;
+            let Evidence { space, history, pending, seed } = evidence;
+            let unknown = evidence.column().ranking().is_empty();
+            let left = self.initial.unwrap_or(INITIAL).saturating_sub(first).min(count);
+            let initial = if unknown { count } else { left };
+            let mut chosen = Points::with_capacity(space.dim(), count);
+            for i in 0..initial {
+                let mut x = sobol::point(space, seed, (first + i) as u64);
+                space.snap(&mut x);
+                occupied.insert(&x);
+                chosen.push(&x);
+            }
+            if initial < count {
+                let mut ahead = pending.clone();
+                ahead.extend(&chosen);
+                let evidence = Evidence { pending: &ahead, ..evidence };
+                let several = self.several(space, history, memory)?;
+                let trials = (first + initial, count - initial);
+                chosen.extend(&several.choose(evidence, trials, self, &mut occupied, rng)?);
+                memory.keep(several);
+            }
+            Ok(chosen)
+        })
     }
 
     /// A batch shared between the regions.

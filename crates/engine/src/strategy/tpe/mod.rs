@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use super::axis::Axis;
 use super::opening::{Initial, place};
-use super::{Evidence, Memory, Strategy};
+use super::{Evidence, Memory, Strategy, column_of};
+use crate::column::Column;
 use crate::domain::Domain;
 use crate::error::{Error, Result};
 use crate::forecast::{Forecast, Forecasts, Good};
@@ -104,6 +105,14 @@ impl Strategy for Tpe {
         Self::NAME
     }
 
+    fn serves(&self, goal: &Goal) -> bool {
+        goal.partial().is_none()
+    }
+
+    fn scope(&self) -> &'static str {
+        "it serves every goal without a fidelity"
+    }
+
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)?;
         for (field, value) in [("candidates", self.candidates), ("most-bad", self.most_bad)] {
@@ -119,7 +128,8 @@ impl Strategy for Tpe {
         place(evidence, size, "tpe-initial", initial, |opening| {
             let Evidence { space, history, seed, .. } = opening.evidence;
             let axes = Axis::all(space);
-            let (good, bad) = self.split(history);
+            let column = column_of(history)?;
+            let (good, bad) = self.split(history, &column);
             let good_density = Parzen::fit(space, &axes, &good, self.bandwidth);
             let incumbents = Points::new(space.dim());
             let mut ahead = opening.evidence.pending.clone();
@@ -151,12 +161,14 @@ impl Strategy for Tpe {
 
     fn predict(&self, evidence: Evidence, at: &Points, _: &mut Memory) -> Result<Forecasts> {
         let Evidence { space, history, .. } = evidence;
-        let ranking = evidence.column().ranking();
+        let column = column_of(history)?;
+        let ranking = column.ranking();
         let count = self.good.of(ranking.len());
         let threshold = count.checked_sub(1).and_then(|rank| ranking.nth(rank));
         let Some(threshold) = threshold else { return Ok(None) };
+        let threshold = Some(threshold).filter(|_| history.goal().is_single());
         let axes = Axis::all(space);
-        let (good, bad) = self.split(history);
+        let (good, bad) = self.split(history, &column);
         // Without a bad trial there is nothing to tell good ones from. Of equal values at the threshold, as many count as
         // good as the rule wants: the forecast is of the model that proposes.
         if bad.is_empty() {
@@ -179,8 +191,11 @@ impl Strategy for Tpe {
 
 impl Tpe {
     /// The good trials and the bad ones, each in the order in which they were told and with their weights.
-    fn split<'h>(&self, history: &'h History) -> (Vec<Observation<'h>>, Vec<Observation<'h>>) {
-        let column = history.objective();
+    fn split<'h>(
+        &self,
+        history: &'h History,
+        column: &Column,
+    ) -> (Vec<Observation<'h>>, Vec<Observation<'h>>) {
         let count = self.good.of(column.ranking().len());
         let threshold = count.checked_sub(1).and_then(|rank| column.ranking().nth(rank));
         let lower = |value: f64| threshold.is_some_and(|threshold| value < threshold);
@@ -279,12 +294,12 @@ mod tests {
             _ => Outcome::from(7.0),
         };
         let history = told(&space, 22, outcome);
-        let (good, bad) = Tpe::default().split(&history);
+        let (good, bad) = Tpe::default().split(&history, history.objective());
         assert_eq!((good.len(), bad.len()), (2, 20));
         assert_eq!(good[0].x, history.points().row(2));
         assert_eq!(good[1].x, history.points().row(3));
         let thinned = Tpe { most_bad: 7, ..Tpe::default() };
-        let (_, few) = thinned.split(&history);
+        let (_, few) = thinned.split(&history, history.objective());
         assert_eq!(few.len(), 7);
         let sum = |all: &[Observation<'_>]| all.iter().map(|o| o.weight).sum::<f64>();
         assert!((sum(&few) - sum(&bad)).abs() < 1e-9);
