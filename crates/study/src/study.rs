@@ -233,12 +233,15 @@ impl Study {
         if goal.is_single() {
             return self.store.best(name, count);
         }
-        let (front, nearest) = self.standing(|standing| {
+        let several = goal.objectives().len() > 1;
+        let (chosen, meeting, nearest) = self.standing(|standing| {
             let nearest = standing.nearest().map(|nearest| nearest.trial);
-            (standing.front(), nearest)
+            let chosen = if several { standing.front() } else { standing.leaders().collect() };
+            (chosen, standing.meeting(), nearest)
         })?;
-        if goal.objectives().len() > 1 || front.is_empty() {
-            let chosen = front.into_iter().chain(nearest).take(count);
+        // A few of the best are at hand; all of them, if there are no more.
+        if several || count <= chosen.len() || meeting == chosen.len() as u64 {
+            let chosen = chosen.into_iter().chain(nearest).take(count);
             return chosen.map(|trial| self.trial(trial)).collect();
         }
         // The store has all values in order, violating trials among them: read on until there are enough others.
