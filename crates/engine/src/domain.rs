@@ -54,18 +54,25 @@ impl<'a> Domain<'a> {
 
     /// Legal points near `points`, in the same order, none of them taken and no two the same.
     pub fn settle(&self, points: &Points, rng: &mut Rng) -> Result<Points> {
+        let mut legal = points.clone();
+        (0..legal.len()).for_each(|i| self.space.settle(legal.row_mut(i)));
+        self.part(&legal, rng)
+    }
+
+    /// Legal points near legal ones, in the same order, none of them taken and no two the same.
+    fn part(&self, points: &Points, rng: &mut Rng) -> Result<Points> {
         self.check_room(points.len())?;
         let mut occupied = self.occupied();
         let mut settled = Points::with_capacity(self.space.dim(), points.len());
-        let mut snapped = vec![0.0; self.space.dim()];
         for x in points.rows() {
-            snapped.copy_from_slice(x);
-            self.space.settle(&mut snapped);
-            if !occupied.is_free(&snapped) {
-                snapped = self.free_near(&snapped, &occupied, points.len(), rng)?;
+            if occupied.is_taken(x) {
+                let near = self.free_near(x, &occupied, points.len(), rng)?;
+                occupied.insert(&near);
+                settled.push(&near);
+            } else {
+                occupied.insert(x);
+                settled.push(x);
             }
-            occupied.insert(&snapped);
-            settled.push(&snapped);
         }
         Ok(settled)
     }
@@ -76,7 +83,7 @@ impl<'a> Domain<'a> {
         for _ in 0..count {
             points.push(&self.space.sample(rng));
         }
-        self.settle(&points, rng)
+        self.part(&points, rng)
     }
 
     /// A free point near a taken one if a few draws find it; otherwise any free point.
@@ -130,9 +137,14 @@ pub(crate) struct Occupied<'a> {
 impl Occupied<'_> {
     /// Whether a point of the dimensions may be suggested: it meets the known constraints and is not taken.
     pub fn is_free(&self, x: &[f64]) -> bool {
+        !self.is_taken(x) && self.space.meets_known(x)
+    }
+
+    /// Whether a point may not be suggested again.
+    fn is_taken(&self, x: &[f64]) -> bool {
         let fingerprint = Fingerprint::of(x);
-        let taken = || self.told.contains(&fingerprint) || self.others.contains(&fingerprint);
-        (self.space.repeats() || !taken()) && self.space.meets_known(x)
+        !self.space.repeats()
+            && (self.told.contains(&fingerprint) || self.others.contains(&fingerprint))
     }
 
     /// Takes a legal point.

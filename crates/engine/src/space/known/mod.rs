@@ -137,7 +137,7 @@ impl Known {
 
     /// Whether a point of the dimensions meets every constraint.
     pub fn is_met(&self, layout: &Layout, x: &[f64]) -> bool {
-        self.system.is_met(layout, x, &mut Probe::default())
+        self.system.is_met(layout, x, &mut Probe::of(&self.system))
     }
 
     /// Refuses a configuration that breaks a constraint, as it is written.
@@ -176,7 +176,7 @@ impl Known {
     pub fn share(&self, layout: &Layout) -> f64 {
         let Some(region) = &self.region else { return 1.0 };
         let mut rng = Seed(0).stream("legal share", 0);
-        let mut probe = Probe::default();
+        let mut probe = Probe::of(&self.system);
         let mut x = vec![0.0; layout.dim()];
         let mut legal = 0;
         for _ in 0..SHARE_DRAWS {
@@ -190,7 +190,7 @@ impl Known {
     fn list(&self, layout: &Layout, counting: Option<&Counting>) -> Option<Points> {
         let counting = counting?;
         let mut points = Points::new(layout.dim());
-        let mut probe = Probe::default();
+        let mut probe = Probe::of(&self.system);
         if counting.total() <= MOST_LISTED as u128 {
             for x in (0..counting.total()).filter_map(|index| counting.nth(layout, index)) {
                 if self.system.is_met(layout, &x, &mut probe) {

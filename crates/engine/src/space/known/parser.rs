@@ -207,7 +207,7 @@ impl Parser<'_> {
         }
         if self.word("in") {
             let start = left.span.start;
-            let member = self.membership(left)?;
+            let member = self.membership(&left)?;
             return Ok(if not_in { self.build.negation(member, start) } else { member });
         }
         let mut whole: Option<Part> = None;
@@ -228,7 +228,7 @@ impl Parser<'_> {
     }
 
     /// `in { … }`, of which `in` is taken.
-    fn membership(&mut self, part: Part) -> Parsed<Part> {
+    fn membership(&mut self, part: &Part) -> Parsed<Part> {
         let close = match self.symbol(&["{", "["]) {
             Some("{") => "}",
             Some(_) => "]",
@@ -271,10 +271,10 @@ impl Parser<'_> {
         }
         self.expect(close, "after the values")?;
         if matches!(part.kind, Kind::Number) {
-            self.build.refuse_real_equality(Comparison::Equal, &part, &last)?;
+            self.build.refuse_real_equality(Comparison::Equal, part, &last)?;
         }
         let test = Test::OneOf(part.node, values);
-        Ok(self.build.condition(test, &part, &last))
+        Ok(self.build.condition(test, part, &last))
     }
 
     fn sum(&mut self) -> Parsed<Part> {
@@ -374,9 +374,8 @@ impl Parser<'_> {
             return Err(Mistake::at(span.start..end, message));
         }
         let mut rest = arguments.into_iter();
-        let mut whole = match rest.next() {
-            Some(first) => first,
-            None => return Err(Mistake::at(span, "a function needs a number")),
+        let Some(mut whole) = rest.next() else {
+            return Err(Mistake::at(span, "a function needs a number"));
         };
         let unary = match name {
             "abs" => Some(Unary::Absolute),

@@ -91,7 +91,7 @@ impl Expression {
                     number = binary(*operation, &numbers[*a], &numbers[*b]);
                 }
                 Node::Condition { test, mentions } => {
-                    truth = condition(test, mentions, activity, numbers)
+                    truth = condition(test, mentions, activity, numbers);
                 }
                 Node::Truth(value) => truth = Truths::one(Truth::of(*value)),
                 Node::Not(a) => truth = negated(truths[*a]),

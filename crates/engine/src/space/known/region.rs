@@ -165,7 +165,7 @@ impl Region {
             .collect();
         let mut region = Self { boxes, cumulative, starts: Vec::new(), is_thin: false };
         let mut rng = Seed(0).stream("first legal points", 0);
-        let mut probe = Probe::default();
+        let mut probe = Probe::of(system);
         let mut x = vec![0.0; layout.dim()];
         for _ in 0..FIRST_DRAWS {
             if region.starts.len() == STARTS {
@@ -207,7 +207,7 @@ impl Region {
 
     /// A legal point, uniform among all.
     pub fn sample(&self, layout: &Layout, system: &System, rng: &mut Rng) -> Vec<f64> {
-        let mut probe = Probe::default();
+        let mut probe = Probe::of(system);
         let mut x = vec![0.0; layout.dim()];
         for _ in 0..DRAWS {
             self.draw(layout, system, &mut x, rng);
@@ -228,7 +228,7 @@ impl Region {
 
     /// A legal point by cutting a box at random until a point of it is legal. Not uniform.
     fn descend(&self, layout: &Layout, system: &System, rng: &mut Rng) -> Option<Vec<f64>> {
-        let mut probe = Probe::default();
+        let mut probe = Probe::of(system);
         let mut scratch = Scratch::default();
         let mut x = vec![0.0; layout.dim()];
         let mut parts = self.boxes[below(rng, self.boxes.len())].clone();

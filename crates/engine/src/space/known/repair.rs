@@ -17,7 +17,7 @@ const BISECTIONS: usize = 20;
 /// there is one at least.
 pub(super) fn repair(layout: &Layout, system: &System, starts: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
     let place = system.place(layout, x);
-    let mut probe = Probe::default();
+    let mut probe = Probe::of(system);
     if let Some(moved) = one_axis(layout, system, &place, &mut probe) {
         return moved;
     }

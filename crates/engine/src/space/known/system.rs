@@ -36,6 +36,18 @@ pub(super) struct Probe {
     slots: Vec<f64>,
 }
 
+impl Probe {
+    /// With room for every constraint of a system.
+    pub fn of(system: &System) -> Self {
+        let longest = system.expressions.iter().map(|expression| expression.nodes.len()).max();
+        Self {
+            place: Vec::with_capacity(system.axes.len()),
+            values: Vec::with_capacity(system.variables.len()),
+            slots: Vec::with_capacity(longest.unwrap_or(0)),
+        }
+    }
+}
+
 impl System {
     pub fn new(layout: &Layout, variables: Vec<Variable>, expressions: Vec<Expression>) -> Self {
         let axes = Axis::all(layout);

@@ -339,7 +339,7 @@ fn boxes_hold_every_legal_point_and_proofs_hold_at_every_point() {
                 // All that is left of the box is legal.
                 Verdict::Met => assert_eq!(met, inside(&parts), "{constraints:?}: {x:?}"),
                 Verdict::Open => {
-                    assert!(!met || inside(&parts), "{constraints:?}: {x:?} {parts:?}")
+                    assert!(!met || inside(&parts), "{constraints:?}: {x:?} {parts:?}");
                 }
             }
         }

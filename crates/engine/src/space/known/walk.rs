@@ -28,7 +28,7 @@ pub(super) fn walk(
         system,
         place: start.to_vec(),
         x: vec![0.0; layout.dim()],
-        probe: Probe::default(),
+        probe: Probe::of(system),
     };
     for step in 0..steps {
         if numbers.len() > 1 && step.is_multiple_of(2) {
