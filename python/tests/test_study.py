@@ -268,19 +268,24 @@ def test_a_limit_of_trials():
     assert [len(study.ask(3)) for _ in range(3)] == [3, 2, 0]
 
 
-def test_several_objectives_are_served_or_refused_with_a_reason():
-    try:
-        study = wimble.Study(
-            "s", SPACE, objectives={"a": "minimize", "b": "maximize"}, constraints={"c": "<= 3"}, method="random", seed=0
-        )
-    except wimble.Error as error:
-        assert isinstance(error, ValueError) and "one objective for now" in str(error)
-        pytest.skip(f"not served yet: {error}")
-    trials = study.ask(30)
-    for trial in trials:
-        study.tell(trial, {"a": trial["x"], "b": -trial["n"], "c": abs(trial["x"] - trial["n"])})
+@pytest.mark.parametrize("method", ["auto", "random"])
+def test_several_objectives_and_constraints(storage, name, method):
+    study = wimble.Study(
+        f"{name}-{method}",
+        SPACE,
+        storage=storage,
+        objectives={"a": "minimize", "b": "maximize"},
+        constraints={"c": "<= 3", "a": [">= -1.9"]},
+        method=method,
+        seed=0,
+    )
+    assert str(study.goal) == "minimise a, maximise b, c <= 3, a >= -1.9"
+    for _ in range(3):
+        for trial in study.ask(10):
+            study.tell(trial, {"a": trial["x"], "b": -trial["n"], "c": abs(trial["x"] - trial["n"]), "seconds": 3})
     complete = study.trials("complete")
-    feasible = [t for t in complete if t.values["c"] <= 3]
+    assert complete[0].attributes == {"seconds": 3} and set(complete[0].values) == {"a", "b", "c"}
+    feasible = [t for t in complete if t.values["c"] <= 3 and t.values["a"] >= -1.9]
     dominated = {
         t.number
         for t in feasible
@@ -289,10 +294,24 @@ def test_several_objectives_are_served_or_refused_with_a_reason():
         and o.values["b"] >= t.values["b"]
         and (o.values["a"], o.values["b"]) != (t.values["a"], t.values["b"])
     }
-    assert [t.number for t in study.front] == [t.number for t in feasible if t.number not in dominated]
+    front = study.front
+    assert [t.number for t in front] == [
+        t.number for t in sorted(feasible, key=lambda t: t.values["a"]) if t.number not in dominated
+    ]
+    assert set(front.reference) == {"a", "b"} and front.hypervolume > 0 and "<table>" in front._repr_html_()
+    assert study.best in front
+    (trial,) = study.ask()
     with pytest.raises(ValueError, match="`b` is missing"):
-        study.tell(study.ask()[0], {"a": 1.0, "c": 1.0})
-    study.tell(study.ask()[0], wimble.FAILED)
+        study.tell(trial, {"a": 1.0, "c": 1.0})
+    with pytest.raises(ValueError, match="a value for each objective: a, b"):
+        study.tell(trial, 1.0)
+    study.tell(trial, wimble.FAILED)
+
+
+def test_a_goal_that_the_method_does_not_serve_is_refused_with_those_that_do():
+    with pytest.raises(wimble.UnservedError) as refused:
+        wimble.Study("s", SPACE, objectives=["a", "b"], method="gp-ei")
+    assert refused.value.method == "gp-ei" and "random" in refused.value.serving
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-import pickle
 import queue
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,8 @@ from wimble import _outcome
 from wimble._errors import InvalidError, LeaseLostError, StorageError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from wimble._study import Study
     from wimble._trial import Trial
 
@@ -43,6 +43,8 @@ class Raised:
         self.trace = trace
 
     def __reduce__(self) -> tuple[Any, ...]:
+        import pickle
+
         try:
             pickle.loads(pickle.dumps(self.error))
         except Exception:
@@ -216,6 +218,8 @@ def _pool(executor: str | Executor | None, workers: int | None) -> Iterator[tupl
         count = workers or getattr(executor, "_max_workers", None) or os.cpu_count() or 1
         yield executor, int(count)
         return
+    from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
     count = workers or os.cpu_count() or 1
     pool: Executor
     if executor in (None, "threads"):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wimble import _evaluation, _html
 from wimble._errors import InvalidError
@@ -14,6 +13,9 @@ from wimble._goal import Constraints, Objectives
 from wimble._space import SpaceLike, Translation, real
 from wimble._study import Study
 from wimble._trial import Front, Trial
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 
 class Result:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +15,8 @@ from wimble._space import SpaceLike, Translation
 from wimble._trial import Front, Trial, from_fields
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
 #: As many as a storage can count: the study runs for as long as somebody asks.
@@ -230,6 +229,8 @@ class Study:
 
     async def ask_async(self, count: int = 1, *, worker: str | None = None, key: str | None = None) -> list[Trial]:
         """As :meth:`ask`, for asyncio: the event loop goes on meanwhile."""
+        import asyncio
+
         return await asyncio.to_thread(self.ask, count, worker=worker, key=key)
 
     async def tell_async(
@@ -241,6 +242,8 @@ class Study:
         key: str | None = None,
     ) -> None:
         """As :meth:`tell`, for asyncio."""
+        import asyncio
+
         await asyncio.to_thread(self.tell, trial, outcome, attributes=attributes, key=key)
 
     def add(
@@ -280,6 +283,8 @@ class Study:
         return len(self._add(rows)) if rows else 0
 
     def _add(self, rows: Sequence[tuple[Mapping[str, Any], Any, Mapping[str, Any] | None, str | None]]) -> list[int]:
+        import uuid
+
         additions = []
         for params, outcome, attributes, key in rows:
             given, beside = (None, {}) if outcome is None else _outcome.read(self._goal, outcome)
@@ -329,8 +334,9 @@ class Study:
 
     @property
     def front(self) -> Front:
-        """The trials that keep all constraints and that no other such trial dominates."""
-        return Front(self._all(self._inner.front()))
+        """The trials that keep all constraints and that no other such trial dominates, with their hypervolume."""
+        trials, reference, hypervolume, _ = self._inner.front()
+        return Front(self._all(trials), dict(zip(self._goal.objectives, reference)), hypervolume)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
@@ -75,7 +75,14 @@ class Trial:
 
 
 class Front(list[Trial]):
-    """Trials that no other one dominates; a list."""
+    """Trials that no other one dominates: a list, best first by the first objective."""
+
+    def __init__(self, trials: Iterable[Trial] = (), reference: dict[str, float] | None = None, hypervolume: float = 0.0):
+        super().__init__(trials)
+        #: The reference point of the hypervolume, by objective; inferred from the front unless the study has one.
+        self.reference = dict(reference or {})
+        #: The hypervolume between the front and the reference point.
+        self.hypervolume = hypervolume
 
     def _repr_html_(self) -> str:
         return _html.trials("Front", self)

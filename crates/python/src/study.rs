@@ -9,9 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use wimble::goal::Goal;
 use wimble::importance::{Estimate, Share};
-use wimble::outcome::Outcome;
-use wimble::pareto;
-use wimble::points::Points;
 use wimble::seed::Seed;
 use wimble::space::Configuration;
 use wimble_study::runner::WorkerKey;
@@ -38,6 +35,9 @@ type AdditionGiven<'py> = (String, Bound<'py, PyDict>, Option<Given>, Option<Bou
 type EstimateGiven = (f64, f64, f64);
 /// See `Study::importance`.
 type ImportanceGiven = (Vec<(String, EstimateGiven, EstimateGiven)>, f64, usize);
+
+/// Trials, the reference point, the hypervolume and its deviation.
+type FrontGiven<'py> = (Bound<'py, PyList>, Vec<f64>, f64, f64);
 
 /// An open study, with a thread that renews the leases of the trials in hand.
 #[pyclass(frozen, module = "wimble._wimble", weakref)]
@@ -249,13 +249,12 @@ impl Study {
         kept.map(|trial| self.described(py, &trial)).transpose()
     }
 
-    /// The trials that keep all constraints and that no other such trial dominates, in the order of their numbers.
-    fn front<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let trials = self.call(py, |study| {
-            let complete = Filter { outcome: Some(OutcomeKind::Value), ..Filter::default() };
-            front(&study.settings().goal, study.trials(&complete)?)
-        })?;
-        self.listed(py, &trials)
+    /// The trials that keep all constraints and that no other such trial dominates, best first by the first objective; the
+    /// reference point of their hypervolume; the hypervolume and its standard deviation, where it is an estimate.
+    fn front<'py>(&self, py: Python<'py>) -> PyResult<FrontGiven<'py>> {
+        let front = self.call(py, wimble_study::Study::front)?;
+        let trials = self.listed(py, &front.trials)?;
+        Ok((trials, front.reference, front.hypervolume.value, front.hypervolume.deviation))
     }
 
     /// Trials in the order of their numbers; of one state if it is given.
@@ -509,27 +508,4 @@ fn read_token(py: Python<'_>, text: &str) -> PyResult<Token> {
 fn to_attributes(given: Option<&Bound<'_, PyDict>>) -> PyResult<Attributes> {
     let Some(given) = given else { return Ok(Attributes::default()) };
     given.iter().map(|(name, value)| Ok((name.extract()?, to_json(&value)?))).collect()
-}
-
-/// The trials that keep all constraints and that no other such trial dominates.
-fn front(goal: &Goal, trials: Vec<Trial>) -> Result<Vec<Trial>> {
-    let mut kept = Vec::new();
-    let mut values = Points::new(goal.objectives().len());
-    for trial in trials {
-        let Some(measurement) = trial.outcome().and_then(Outcome::measurement) else { continue };
-        let turned = goal.turn(measurement);
-        let limits = goal.constraints().iter().zip(&turned.constraints);
-        if limits.into_iter().all(|(constraint, measured)| measured.value <= constraint.limit()) {
-            let row: Vec<f64> = turned.objectives.iter().map(|measured| measured.value).collect();
-            values.push(&row);
-            kept.push(trial);
-        }
-    }
-    let mut on_front = vec![false; kept.len()];
-    for place in pareto::front(&values)? {
-        on_front[place] = true;
-    }
-    let mut flags = on_front.into_iter();
-    kept.retain(|_| flags.next().unwrap_or(false));
-    Ok(kept)
 }

@@ -103,7 +103,9 @@ fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
 
 fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<String> {
     let done = counts.finished() - counts.imported;
-    let mut text = format!("{}: {done} of {budget} trials finished", study.settings().name);
+    // A study without a limit has the largest budget that storages hold.
+    let of = if budget < i64::MAX as u64 { format!(" of {budget}") } else { String::new() };
+    let mut text = format!("{}: {done}{of} trials finished", study.settings().name);
     let parts = [
         (counts.running, "running"),
         (counts.queued, "queued"),
@@ -123,6 +125,7 @@ fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<Stri
         let a_second = new as f64 / rate.since.elapsed().as_secs_f64();
         let left = budget.saturating_sub(done) as f64 / a_second;
         let left = Duration::try_from_secs_f64(left.ceil()).ok();
+        let left = left.filter(|_| !of.is_empty());
         let left = left.map_or(String::new(), |left| format!(", {} left", duration::show(left)));
         text.push_str(&format!("{} results a second{left}\n", short(a_second)));
     }
