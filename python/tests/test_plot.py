@@ -1,0 +1,76 @@
+"""Pictures: each is drawn from what is there, and says what is missing."""
+
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+import wimble  # noqa: E402
+import wimble.plot  # noqa: E402
+
+SPACE = {
+    "rate": wimble.real(1e-4, 1.0, log=True),
+    "layers": wimble.integer(1, 8),
+    "kind": ["a", "b"],
+    "momentum": wimble.real(0, 1, when={"kind": "b"}),
+    "epochs": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def study():
+    study = wimble.Study("pictures", SPACE, seed=0, method="gp-ei")
+
+    def value(trial):
+        if trial["layers"] == 8:
+            return wimble.FAILED("too deep")
+        return abs(trial["layers"] - 3) + (trial["rate"] - 0.01) ** 2 + trial.get("momentum", 0.5)
+
+    return study.optimize(value, trials=40)
+
+
+def test_history(study):
+    ax = wimble.plot.history(study)
+    trials = study.trials("complete")
+    assert list(ax.lines[0].get_ydata()) == [t.value for t in trials]
+    assert ax.lines[1].get_ydata()[-1] == study.best.value
+    assert len(ax.lines[2].get_xdata()) == study.counts["failed"] > 0
+
+
+def test_slices_of_every_kind(study):
+    for name in ("rate", "layers"):
+        ax = wimble.plot.slice(study, name)
+        assert ax.get_xlabel() == name and len(ax.lines) == 2 and len(ax.collections) == 1
+    # With `a` there is no momentum, with `b` there must be: a line through a trial with momentum has both.
+    at = next(t for t in study.trials("complete") if "momentum" in t)
+    ax = wimble.plot.slice(study, "kind", at=at)
+    assert list(ax.containers[0].lines[0].get_xdata()) == [0, 1]
+    at = next(t for t in study.trials("complete") if "momentum" not in t)
+    assert list(wimble.plot.slice(study, "kind", at=at).containers[0].lines[0].get_xdata()) == [0]
+    at = next(t for t in study.trials("complete") if "momentum" in t)
+    assert len(wimble.plot.slice(study, "momentum", at=at).lines) == 2
+    with pytest.raises(ValueError, match="there is no parameter 'depth'"):
+        wimble.plot.slice(study, "depth")
+
+
+def test_importance_and_parallel_coordinates(study):
+    assert wimble.plot.importance(study).patches
+    ax = wimble.plot.parallel(study)
+    assert len(ax.lines) == study.counts["complete"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["rate", "layers", "kind", "momentum"]
+
+
+def test_what_cannot_be_drawn_is_said(study):
+    with pytest.raises(ValueError, match="one objective; a front needs two"):
+        wimble.plot.front(study)
+    with pytest.raises(ValueError, match="no trial with a value"):
+        wimble.plot.history(wimble.Study("empty", SPACE))
+    with pytest.raises(ValueError, match="there is no objective 'loss'"):
+        wimble.plot.history(study, "loss")
+
+
+def test_fronts():
+    study = wimble.Study("front", {"x": wimble.real(0, 1)}, objectives=["a", "b"], method="random", seed=0)
+    study.optimize(lambda t: {"a": t["x"], "b": (1 - t["x"]) ** 2}, trials=20)
+    ax = wimble.plot.front(study)
+    assert len(ax.lines[1].get_xdata()) == len(study.front)

@@ -1,0 +1,198 @@
+"""Ray: Tune's search algorithm and the executor, on a real cluster on this machine."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ray = pytest.importorskip("ray")
+tune = pytest.importorskip("ray.tune")
+
+import wimble  # noqa: E402
+from wimble.ray import WimbleSearch, executor  # noqa: E402
+
+# The worker processes of a cluster cannot import this file.
+ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+
+def objective(config):
+    return (config["lr"] - 0.01) ** 2 + abs(config["model"]["layers"] - 3) + (config["kind"] != "b")
+
+
+SPACE = {
+    "lr": tune.loguniform(1e-4, 1.0),
+    "model": {"layers": tune.randint(1, 9), "width": tune.qrandint(16, 64, 16)},
+    "kind": tune.choice(["a", "b"]),
+    "rate": tune.quniform(0.1, 0.5, 0.1),
+    "steps": tune.lograndint(1, 1001),
+    "fixed": 7,
+}
+
+
+def search(space=SPACE, **arguments):
+    return WimbleSearch(space, "loss", "min", **arguments)
+
+
+def test_spaces_of_ray_are_converted_and_grids_refused():
+    searcher = search(method="random", seed=1)
+    for number in range(40):
+        config = searcher.suggest(f"t{number}")
+        assert 1e-4 <= config["lr"] <= 1 and config["model"]["layers"] in range(1, 9)
+        assert config["model"]["width"] in (16, 32, 48, 64) and config["kind"] in ("a", "b")
+        assert round(config["rate"] / 0.1, 9) in (1, 2, 3, 4, 5) and 1 <= config["steps"] <= 1000
+        assert config["fixed"] == 7 and type(config["model"]["layers"]) is int
+    with pytest.raises(ValueError, match="a grid is searched whole"):
+        search({"x": tune.grid_search([1, 2])})
+    with pytest.raises(ValueError, match="no bounds to search within"):
+        search({"x": tune.randn(0, 1)})
+    with pytest.raises(RuntimeError, match="needs a search space"):
+        WimbleSearch().suggest("t")
+    finite = search({"x": tune.choice([1, 2])})
+    assert [finite.suggest(str(n)) for n in range(3)][2] == "FINISHED"
+    own = search({"x": wimble.real(0, 1), "y": 3})
+    assert 0 <= own.suggest("a")["x"] <= 1
+
+
+def test_saving_and_restoring_loses_nothing(tmp_path):
+    def advance(searcher, first, last):
+        found = []
+        for n in range(first, last):
+            config = searcher.suggest(f"t{n}")
+            found.append(config)
+            if n % 5 == 4:
+                searcher.on_trial_complete(f"t{n}", error=True)
+            elif n % 7 != 3:
+                searcher.on_trial_complete(f"t{n}", {"loss": objective(config)})
+        return found
+
+    whole = search(seed=3)
+    advance(whole, 0, 12)
+    whole.save(str(tmp_path / "state"))
+    restored = WimbleSearch()
+    restored.restore(str(tmp_path / "state"))
+    copied = pickle.loads(pickle.dumps(whole))
+    expected = advance(whole, 12, 20)
+    assert advance(restored, 12, 20) == expected == advance(copied, 12, 20)
+
+
+def test_points_to_evaluate_and_evaluated_points():
+    point = {"lr": 0.1, "model": {"layers": 2, "width": 32}, "kind": "a", "rate": 0.2, "steps": 10, "fixed": 7}
+    searcher = search(points_to_evaluate=[point])
+    searcher.add_evaluated_point(point, 3.0)
+    config = searcher.suggest("t")
+    assert (config["model"], config["kind"], config["steps"]) == (point["model"], "a", 10)
+    searcher.on_trial_complete("t", {"loss": float("nan")})
+    searcher.on_trial_complete("t", {"loss": 1.0})  # told already
+    searcher.on_trial_complete("unknown", {"loss": 1.0})
+    assert searcher._search.inner.told() == 2
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def trainable(config):
+    tune.report({"loss": objective(config)})
+
+
+@pytest.mark.parametrize("batch", [None, True])
+def test_tune_finds_the_minimum(cluster, tmp_path, batch):
+    from ray.tune.search import ConcurrencyLimiter
+
+    algorithm = WimbleSearch(seed=0)
+    if batch:
+        algorithm = ConcurrencyLimiter(algorithm, 4, batch=True)
+    tuner = tune.Tuner(
+        trainable,
+        param_space=SPACE,
+        tune_config=tune.TuneConfig(search_alg=algorithm, metric="loss", mode="min", num_samples=16, max_concurrent_trials=None if batch else 4),
+        run_config=tune.RunConfig(storage_path=str(tmp_path), name="study", verbose=0),
+    )
+    results = tuner.fit()
+    assert len(results) == 16 and not results.errors
+    assert results.get_best_result().metrics["loss"] < 3
+
+
+def first(x):
+    return (x - 0.25) ** 2
+
+
+def dies_once(x, flag):
+    if not os.path.exists(flag):
+        open(flag, "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return first(x)
+
+
+def test_minimize_on_a_cluster_with_a_killed_worker_and_a_node_that_comes_and_goes(cluster, tmp_path):
+    node = cluster.add_node(num_cpus=2)
+    flag = str(tmp_path / "killed")
+    pool = executor(num_cpus=1, max_retries=3)
+    result = wimble.minimize(
+        dies_once, {"x": wimble.real(0, 1), "flag": flag}, trials=20, workers=4, executor=pool, seed=0
+    )
+    assert result.nfev == 20 and result.study.counts["complete"] == 20 and os.path.exists(flag)
+    cluster.remove_node(node)
+    again = wimble.minimize(first, {"x": wimble.real(0, 1)}, trials=6, workers=2, executor=executor(), seed=0)
+    assert again.nfev == 6
+
+
+DRIVER = """
+import os, sys, time
+import ray
+from ray import tune
+from wimble.ray import WimbleSearch
+
+def train(config):
+    time.sleep(0.5)
+    tune.report({"loss": (config["x"] - 0.3) ** 2})
+
+ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+folder, name = sys.argv[1:3]
+path = os.path.join(folder, name)
+if tune.Tuner.can_restore(path):
+    tuner = tune.Tuner.restore(path, trainable=train, resume_unfinished=True)
+else:
+    tuner = tune.Tuner(
+        train,
+        param_space={"x": tune.uniform(0, 1)},
+        tune_config=tune.TuneConfig(search_alg=WimbleSearch(seed=0), metric="loss", mode="min", num_samples=12,
+                                    max_concurrent_trials=2),
+        run_config=tune.RunConfig(storage_path=folder, name=name, verbose=0),
+    )
+results = tuner.fit()
+print(len(results), min(r.metrics["loss"] for r in results))
+"""
+
+
+def test_a_killed_driver_resumes(tmp_path):
+    file = tmp_path / "driver.py"
+    file.write_text(DRIVER)
+    env = {**os.environ, "TUNE_GLOBAL_CHECKPOINT_S": "1"}
+    command = [sys.executable, str(file), str(tmp_path / "results"), "study"]
+    driver = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=open(tmp_path / "err", "w"), start_new_session=True)
+    states = []
+    for _ in range(240):
+        time.sleep(0.25)
+        states = list((tmp_path / "results" / "study").glob("searcher-state*")) if (tmp_path / "results").exists() else []
+        if states and driver.poll() is None:
+            break
+    assert states, f"Tune saved no state of the searcher: {(tmp_path / 'err').read_text()[-2000:]}"
+    time.sleep(2)
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr[-3000:]
+    count, best = done.stdout.splitlines()[-1].split()
+    assert int(count) == 12 and float(best) < 0.01

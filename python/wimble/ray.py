@@ -1,0 +1,299 @@
+"""Ray: a search algorithm for Tune, and an executor for `wimble.minimize` on a cluster.
+
+    from ray import tune
+    from wimble.ray import WimbleSearch
+
+    tuner = tune.Tuner(
+        train,
+        param_space={"lr": tune.loguniform(1e-5, 1e-1), "model": {"layers": tune.randint(1, 9)}},
+        tune_config=tune.TuneConfig(search_alg=WimbleSearch(seed=0), metric="loss", mode="min", num_samples=100),
+    )
+    tuner.fit()
+
+Without Tune:
+
+    wimble.minimize(train, space, trials=100, workers=16, executor=wimble.ray.executor(num_gpus=1))
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future
+from typing import Any
+
+import ray
+from ray.tune.search import Searcher
+from ray.tune.search.sample import Categorical, Domain, Float, Integer, LogUniform, Quantized, Uniform
+from ray.tune.search.variant_generator import parse_spec_vars
+
+from wimble import _space, _wimble
+from wimble._errors import ExhaustedError
+
+
+class WimbleSearch(Searcher):  # type: ignore[misc]
+    """A search algorithm for Ray Tune that proposes by wimble.
+
+    Args:
+        space: Ray's search space, or a dictionary of wimble's dimensions. Default: the `param_space` of the Tuner.
+        metric: What to search for; a list for several metrics. Default: that of the Tuner.
+        mode: "min" or "max"; a list for several metrics.
+        method: As listed by `wimble.methods()`. Default: auto.
+        seed: The same seed and the same results give the same suggestions. Default: 0.
+        points_to_evaluate: Configurations to try first.
+
+    Running trials are pending points, which new ones keep clear of. Trials that fail, and metrics that are not finite, count
+    as failed. Saving and restoring loses nothing: a driver that was killed goes on with `Tuner.restore`.
+    """
+
+    def __init__(
+        self,
+        space: Mapping[str, Any] | None = None,
+        metric: str | list[str] | None = None,
+        mode: str | list[str] | None = None,
+        *,
+        method: str = "auto",
+        seed: int = 0,
+        points_to_evaluate: list[dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(metric=metric, mode=mode)
+        self._method, self._seed = method, int(seed)
+        self._given: dict[str, Any] | None = dict(space) if space else None
+        self._first = [dict(point) for point in points_to_evaluate or ()]
+        # The trials in the order in which they were suggested: Ray's name, the engine's configuration.
+        self._trials: list[tuple[str, dict[str, Any]]] = []
+        # Numbers and outcomes in the order in which they were told.
+        self._told: list[tuple[int, Any]] = []
+        self._search: _Search | None = None
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Builds the search from what is known of it, once that is enough."""
+        if self._given is None or not self._metric or not self._mode:
+            return
+        metrics = [self._metric] if isinstance(self._metric, str) else list(self._metric)
+        modes = [self._mode] if isinstance(self._mode, str) else list(self._mode)
+        objectives = [(name, mode == "max") for name, mode in zip(metrics, modes) if mode != "obs"]
+        self._search = _Search(self._given, objectives, self._method, self._seed)
+        told = dict(self._told)
+        for number, (_, params) in enumerate(self._trials):
+            if number not in told:
+                self._search.inner.issue(number, params)
+        for number, outcome in self._told:
+            self._search.inner.issue(number, self._trials[number][1])
+            self._search.inner.tell(number, outcome)
+
+    def set_search_properties(
+        self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any
+    ) -> bool:
+        """Takes the space, metric and mode of the Tuner, where none were given before."""
+        if self._search is not None or (self._given is not None and config):
+            return False
+        self._given = self._given or dict(config)
+        self._metric, self._mode = metric or self._metric, mode or self._mode
+        self._set_up()
+        return True
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+        """A configuration for a new trial; FINISHED once a finite space has no other."""
+        if self._search is None:
+            missing = "a search space" if self._given is None else "metric and mode"
+            raise RuntimeError(f"WimbleSearch needs {missing}; give it to WimbleSearch, or to the Tuner")
+        number = len(self._trials)
+        if self._first:
+            params = self._search.encode(self._first.pop(0))
+        else:
+            try:
+                (params,) = self._search.inner.propose(1)
+            except ExhaustedError:
+                return str(Searcher.FINISHED)
+        self._search.inner.issue(number, params)
+        self._trials.append((trial_id, params))
+        return self._search.decode(params)
+
+    def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
+        """Tells the last result of a trial."""
+        number = next((n for n in reversed(range(len(self._trials))) if self._trials[n][0] == trial_id), None)
+        if number is None or self._search is None or any(number == told for told, _ in self._told):
+            return
+        outcome: Any = ("the trial failed", "")
+        if not error and result is not None:
+            values = {name: result.get(name) for name, _ in self._search.objectives}
+            if all(isinstance(value, (int, float)) or hasattr(value, "__float__") for value in values.values()):
+                numbers = {name: float(value) for name, value in values.items()}  # type: ignore[arg-type]
+                if all(map(math.isfinite, numbers.values())):
+                    outcome = {name: (value, None) for name, value in numbers.items()}
+        self._search.inner.tell(number, outcome)
+        self._told.append((number, outcome))
+
+    def add_evaluated_point(
+        self,
+        parameters: dict[str, Any],
+        value: float,
+        error: bool = False,
+        pruned: bool = False,
+        intermediate_values: list[float] | None = None,
+    ) -> None:
+        """Adds what was evaluated elsewhere."""
+        if self._search is None:
+            raise RuntimeError("WimbleSearch needs a search space, metric and mode before evaluated points")
+        ((name, _),) = self._search.objectives
+        trial_id = f"evaluated-{len(self._trials)}"
+        params = self._search.encode(parameters)
+        self._search.inner.issue(len(self._trials), params)
+        self._trials.append((trial_id, params))
+        self.on_trial_complete(trial_id, {name: value}, error or pruned)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._search = None
+        self._set_up()
+
+    def get_state(self) -> dict[str, Any]:
+        """All that is needed to go on."""
+        return self.__getstate__()
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Goes on from a state."""
+        self.__setstate__(state)
+
+    def save(self, checkpoint_path: str) -> None:
+        """Writes all that is needed to go on."""
+        with open(checkpoint_path, "wb") as file:
+            pickle.dump(self.__getstate__(), file)
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Goes on from what :meth:`save` wrote."""
+        with open(checkpoint_path, "rb") as file:
+            self.__setstate__(pickle.load(file))
+
+
+class _Search:
+    """The engine's search over Ray's space, and the way between their configurations."""
+
+    def __init__(self, given: dict[str, Any], objectives: list[tuple[str, bool]], method: str, seed: int) -> None:
+        self.objectives = objectives
+        fixed, domains, grids = parse_spec_vars(given)
+        if grids:
+            names = ", ".join("/".join(map(str, path)) for path, _ in grids)
+            raise ValueError(
+                f"{names}: a grid is searched whole, which a search algorithm cannot do; "
+                "use tune.choice, or leave the search algorithm out"
+            )
+        entries: dict[str, Any] = {}
+        self.paths: dict[str, tuple[Any, ...]] = {}
+        self.values: dict[str, Callable[[Any], Any]] = {}
+        self.places: dict[str, Callable[[Any], Any]] = {}
+        for path, value in fixed:
+            # Wimble's own dimensions are fixed values to Ray.
+            if isinstance(value, (_space.Real, _space.Integer, _space.Boolean, _space.Categorical, _space.Ordinal)):
+                name = "/".join(map(str, path))
+                self.paths[name], entries[name] = path, value
+        self.fixed = [(path, value) for path, value in fixed if "/".join(map(str, path)) not in entries]
+        for path, domain in domains:
+            name = "/".join(map(str, path))
+            self.paths[name] = path
+            entries[name], self.values[name], self.places[name] = _dimension(name, domain)
+        self.translation = _space.Translation(entries)
+        self.inner = _wimble.Search(self.translation.space, objectives, [], method, seed, 1)
+
+    def decode(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Ray's configuration."""
+        config: dict[str, Any] = {}
+        for path, value in self.fixed:
+            _put(config, path, value)
+        for name, value in self.translation.from_engine(dict(params)).items():
+            _put(config, self.paths[name], self.values.get(name, _same)(value))
+        return config
+
+    def encode(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The engine's configuration."""
+        params = {}
+        for name, path in self.paths.items():
+            value: Any = config
+            try:
+                # Points may be given nested, as Ray's, or flat.
+                value = config[name] if name in config else _get(config, path)
+            except (KeyError, TypeError):
+                continue
+            params[name] = self.places.get(name, _same)(value)
+        encoded = self.translation.to_engine(params)
+        self.translation.space.check(encoded)
+        return encoded
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _put(config: dict[str, Any], path: tuple[Any, ...], value: Any) -> None:
+    for key in path[:-1]:
+        config = config.setdefault(key, {})
+    config[path[-1]] = value
+
+
+def _get(config: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        config = config[key]
+    return config
+
+
+def _dimension(name: str, domain: Domain) -> tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]:
+    """A dimension of wimble for one of Ray's, the way to Ray's values, and the way back."""
+    sampler = domain.get_sampler()
+    step = None
+    if isinstance(sampler, Quantized):
+        step, sampler = sampler.q, sampler.sampler
+    if isinstance(domain, Categorical):
+        choices = list(domain.categories)
+        entry = _space.Categorical(tuple(range(len(choices)))) if len(choices) > 1 else 0
+        return entry, choices.__getitem__, choices.index
+    if isinstance(domain, (Float, Integer)) and isinstance(sampler, (Uniform, LogUniform)):
+        log = isinstance(sampler, LogUniform)
+        whole = isinstance(domain, Integer)
+        if step is None or step == 1 and whole:
+            if not whole:
+                return _space.Real(domain.lower, domain.upper, log), _same, _same
+            # Ray leaves the upper end of integers out, except where they have steps.
+            last = domain.upper if step is not None else domain.upper - 1
+            return (_space.Integer(domain.lower, last, log) if last > domain.lower else domain.lower), _same, _same
+        first, last = math.ceil(domain.lower / step), math.floor(domain.upper / step)
+        kind = int if whole else float
+        return (
+            _space.Integer(first, last, log) if last > first else first,
+            lambda count: kind(count * step),
+            lambda value: round(value / step),
+        )
+    raise ValueError(
+        f"{name} is {domain!r} sampled by {type(sampler).__name__}, which has no bounds to search within; "
+        "use uniform, loguniform, randint or choice"
+    )
+
+
+class _RayExecutor(Executor):
+    def __init__(self, options: dict[str, Any]) -> None:
+        if not ray.is_initialized():
+            ray.init()
+        self._task = ray.remote(_apply).options(**options)
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = self._task.remote(function, args, kwargs).future()
+        return future
+
+
+def _apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return function(*args, **kwargs)
+
+
+def executor(*, num_cpus: float = 1, num_gpus: float = 0, **options: Any) -> Executor:
+    """An executor that runs each call as a Ray task, anywhere in the cluster.
+
+    Args:
+        num_cpus, num_gpus: What a call needs.
+        options: Further options of Ray's tasks, such as `resources` or `max_retries`.
+    """
+    return _RayExecutor({"num_cpus": num_cpus, "num_gpus": num_gpus, **options})
