@@ -2,7 +2,7 @@
 
 import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
-import { clock, duration, short, shown } from "./format.js";
+import { clock, duration, short } from "./format.js";
 
 export async function trial(main, study, number) {
   const row = await get(of(study, `trial/${number}`));
@@ -16,7 +16,7 @@ export async function trial(main, study, number) {
     h("div", { class: "title" }, h("h1", {}, `Trial ${row.trial}`), h("span", { class: "chip", "data-state": row.state }, row.state), h("span", { class: "grow" }),
       Number(number) > 0 && link(`${base}/trial/${number - 1}`, "← previous"), Number(number) < row.last && link(`${base}/trial/${Number(number) + 1}`, "next →")),
     h("div", { class: "cards" },
-      card("Parameters", { size: "half" }, pairs(Object.entries(row.params).map(([name, value]) => [name, shown(value)]))),
+      card("Parameters", { size: "half" }, pairs(Object.entries(row.params).map(([name, value]) => [name, String(value)]))),
       card("Result", { size: "half" }, pairs([
         ["Value", row.value === undefined ? null : `${row.value}${row.deviation === undefined ? "" : ` ± ${row.deviation}`}`],
         ...(result?.objectives?.slice(1).map((measured, i) => [`Objective ${i + 2}`, short(measured.value)]) ?? []),

@@ -59,7 +59,7 @@ export function trials(study, summary, go) {
   const next = h("button", { type: "button", onclick: () => change({ offset: view.offset + PAGE }) }, "Next");
   const element = card("Trials", {},
     h("div", { class: "tools" }, h("div", { class: "filter" }, input), columns, file), wrong,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Trials" }, h("table", {}, head, body)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of trials" }, h("table", {}, head, body)),
     h("div", { class: "tools" }, said, previous, next));
   element.id = "trials";
 

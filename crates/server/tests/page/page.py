@@ -196,7 +196,7 @@ def main(wimble, chromium, pictures, trials=None):
             expect(page.get_by_role("heading", name=f"Trial {best}")).to_be_visible()
             assert page.url == f"{study}/trial/{best}"
             page.reload()
-            expect(page.get_by_text("Nearest trials", exact=True)).to_be_visible()
+            expect(page.get_by_role("heading", name="Nearest trials")).to_be_visible()
             page.screenshot(path=pictures / "trial.png")
 
             # What strangers wrote stays text.
@@ -237,6 +237,8 @@ def main(wimble, chromium, pictures, trials=None):
             page.get_by_role("button", name="Change").click()
             expect(page.get_by_text("The study may have 500 trials.")).to_be_visible()
 
+            # The mistake in the filter above was refused, and the browser notes that.
+            errors = [error for error in errors if "status of 400" not in error]
             assert not errors, errors
             accessible(browser, server, study)
             restarted(page, server, wimble, folder)
