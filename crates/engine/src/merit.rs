@@ -35,8 +35,9 @@ pub fn merit(history: &History) -> Result<Column> {
     let mut keys: Vec<(usize, f64, usize)> = Vec::with_capacity(history.len());
     let meeting: Vec<usize> = (0..history.len()).filter(|&i| history.meets(i)).collect();
     let objectives = history.objectives().len();
-    let rows = scaled(&Points::from_rows(objectives, meeting.iter().map(|&i| history.row(i))));
+    let rows = Points::from_rows(objectives, meeting.iter().map(|&i| history.row(i)));
     let level = levels(&rows)?;
+    let rows = scaled(&rows);
     let last = level.iter().max().map_or(0, |last| last + 1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); last];
     level.iter().enumerate().for_each(|(row, &level)| members[level].push(row));

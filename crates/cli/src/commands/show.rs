@@ -162,7 +162,7 @@ fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
 
 /// What the method predicts, in words.
 fn expected(forecast: Option<Forecast>, method: &str) -> String {
-    let Some(Forecast { mean, deviation, good, success, .. }) = forecast else {
+    let Some(Forecast { mean, deviation, good, success, meets, .. }) = forecast else {
         return format!("Model: {method} has none, or nothing to learn from yet");
     };
     let mut lines = Vec::new();
@@ -176,6 +176,9 @@ fn expected(forecast: Option<Forecast>, method: &str) -> String {
         lines.push(format!(
             "a value as good as {threshold} has probability {probability:.4}{bound}"
         ));
+    }
+    if let Some(meets) = meets {
+        lines.push(format!("it meets all constraints with probability {meets:.4}"));
     }
     if let Some(success) = success {
         lines.push(format!("the trial succeeds with probability {success:.4}"));

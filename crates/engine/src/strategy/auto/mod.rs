@@ -295,7 +295,7 @@ impl Auto {
             let mut chosen = Points::with_capacity(space.dim(), count);
             for i in 0..initial {
                 let mut x = sobol::point(space, seed, (first + i) as u64);
-                space.snap(&mut x);
+                space.settle(&mut x);
                 occupied.insert(&x);
                 chosen.push(&x);
             }

@@ -284,7 +284,7 @@ impl Constrained<'_> {
                 }
             }
         }
-        solutions.rows_mut().for_each(|x| self.space.snap(x));
+        solutions.rows_mut().for_each(|x| self.space.settle(x));
         let mut scored: Vec<((f64, f64), Candidate)> = self
             .predicted(&solutions)
             .into_iter()
@@ -302,10 +302,10 @@ impl Constrained<'_> {
     fn movable(&self, x: &[f64]) -> (Vec<usize>, Vec<usize>) {
         let (mut real, mut integers) = (Vec::new(), Vec::new());
         for (i, active) in self.space.active(x).into_iter().enumerate() {
-            let coordinate = self.space.coordinates(i).start;
+            let coordinates = self.space.coordinates(i);
             match self.space.dimensions()[i].kind {
-                Kind::Real { .. } if active => real.push(coordinate),
-                Kind::Integer { .. } if active => integers.push(coordinate),
+                Kind::Real { .. } | Kind::Shares { .. } if active => real.extend(coordinates),
+                Kind::Integer { .. } if active => integers.extend(coordinates),
                 _ => {}
             }
         }

@@ -342,7 +342,7 @@ impl Several {
         rng: &mut Rng,
     ) -> Result<Points> {
         let &Known { evidence, seen, models, feasibility } = known;
-        let Evidence { space, pending, seed, .. } = evidence;
+        let Evidence { space, history, pending, seed } = evidence;
         let (objectives, constraints) = models.split_at(seen.scales.len());
         let weights = self.archive.violation().weights();
         let chance = |x: &[f64]| feasibility.probability(x) * meeting(constraints, weights, x);
@@ -379,7 +379,13 @@ impl Several {
                 pool.add(&nursery.children(parents, CHILDREN, steps, rng), chance);
             }
         }
-        let (reference, ranges) = reference(&front, &pool.front(0.0, least[0])?.1)?;
+        let (mut reference, ranges) = reference(&front, &pool.front(0.0, least[0])?.1)?;
+        let given = history.goal().objectives().iter().zip(&seen.scales);
+        for (r, (objective, scale)) in reference.iter_mut().zip(given) {
+            if let Some(given) = objective.reference {
+                *r = scale.target(objective.direction.turn(given));
+            }
+        }
         let (means, _) = pool.predict(&ahead);
         front.extend(&means);
         let mut known = seen.points.clone();

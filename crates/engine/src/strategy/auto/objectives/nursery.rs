@@ -54,7 +54,7 @@ impl<'a> Nursery<'a> {
         }
         for i in 0..count {
             let mut x = sobol::point(self.space, seed, (from * count + i) as u64);
-            self.space.snap(&mut x);
+            self.space.settle(&mut x);
             points.push(&x);
         }
         points
@@ -112,7 +112,7 @@ impl<'a> Nursery<'a> {
                 *x = if uniform(rng) < 0.5 { face } else { (2.0 * face - *x).clamp(0.0, 1.0) };
             }
         }
-        self.space.snap(&mut x);
+        self.space.settle(&mut x);
         x
     }
 
