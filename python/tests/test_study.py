@@ -205,12 +205,16 @@ os._exit(0)
 
     time.sleep(0.6)
     study = wimble.Study("s", storage=file)
+    # An ask that finds the queue empty gives notice to the worker that is silent, which keeps the trial if it answers.
+    (other,) = study.ask()
+    study.tell(other, 3.0)
+    time.sleep(0.3)
     (again,) = study.ask()
-    assert (again.number, again.attempt) == (0, 2)
+    assert (other.number, again.number, again.attempt) == (1, 0, 2)
     with pytest.raises(wimble.LeaseLostError):
         study.tell(token, 1.0)
     study.tell(again, 2.0)
-    assert [t.value for t in study.trials()] == [2.0]
+    assert [t.value for t in study.trials()] == [2.0, 3.0]
 
 
 def test_predictions():

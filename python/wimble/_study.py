@@ -94,7 +94,7 @@ class Study:
         seed: The same seed and the same results give the same suggestions. Default: a random one, which is kept.
         batch_size: How many points are proposed together. Default: as many as are asked for.
         trials: How many trials the study may have in all. Default: no limit.
-        lease: Seconds without a heartbeat after which a trial goes back to the queue. Default: 60.
+        lease: Seconds without a heartbeat after which another worker may take a trial. Default: 60.
         retries: How many times a trial may lose its worker before it counts as failed. Default: 3.
     """
 

@@ -12,6 +12,7 @@ mod plot;
 mod progress;
 mod storage;
 mod table;
+mod terminal;
 
 use std::ffi::OsString;
 
@@ -83,8 +84,8 @@ enum Command {
     Extend(extend::Arguments),
     /// Delete a study, after asking for confirmation
     Delete(delete::Arguments),
-    /// Check the storage: whether it is reachable, its schema, leases and dead workers
-    Doctor(storage::Look),
+    /// Check the storage: whether it is reachable and sound, its schema, leases and silent workers
+    Doctor(doctor::Arguments),
     /// Minimise a built-in test problem and show what the method does
     #[command(alias = "minimise")]
     Minimize(minimize::Arguments),
@@ -143,7 +144,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             if !error.is::<exit::Interrupted>() {
-                eprintln!("error: {}", exit::message(&error));
+                eprintln!("error: {}", terminal::plain(&exit::message(&error)));
             }
             exit::code(&error)
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wimble::goal::Goal;
-use wimble_study::runner::Event;
+use wimble_study::runner::{Damaged, Event};
 use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
 
@@ -86,6 +86,7 @@ impl Display {
 
     /// A line for the user, above the bar.
     pub fn say(&self, line: &str) {
+        let line = crate::terminal::plain(line);
         match self.kind {
             Kind::Quiet => {}
             Kind::Lines => eprintln!("{line}"),
@@ -124,6 +125,10 @@ impl Display {
             Event::Dropped { trial, reason } => {
                 self.say(&format!("trial {trial}: dropped: {reason}"));
             }
+            Event::Damaged(Damaged { file, reason }) => self.say(&format!(
+                "{}: the result of an earlier run, which cannot be read ({reason}); its trial is run again",
+                file.display()
+            )),
             Event::Kept { trial, outcome, trouble: None } => {
                 self.say(&format!("trial {trial}: {outcome}, saved until the storage is reachable"));
             }

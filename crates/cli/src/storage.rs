@@ -48,8 +48,17 @@ impl Storage {
         Ok(self.address()?.open()?)
     }
 
-    /// Opens a storage that must exist: looking at studies does not create a file.
+    /// Opens a storage that must exist.
     pub fn existing(&self) -> Result<Arc<dyn Store>> {
+        Ok(self.existing_address()?.open()?)
+    }
+
+    /// Opens a storage that must exist to look at it: that writes nothing.
+    pub fn look(&self) -> Result<Arc<dyn Store>> {
+        Ok(self.existing_address()?.open_to_read()?)
+    }
+
+    fn existing_address(&self) -> Result<Address> {
         let address = self.address()?;
         if let Address::Sqlite(path) = &address
             && !path.exists()
@@ -59,7 +68,7 @@ impl Storage {
                 path.display()
             );
         }
-        Ok(address.open()?)
+        Ok(address)
     }
 
     /// What to add to a command so that it means this storage; empty for the default one. An address with a password is
@@ -111,7 +120,15 @@ impl Which {
 
     /// Opens the study, which must exist.
     pub fn open(&self) -> Result<Study> {
-        let store = self.storage.existing()?;
+        self.study_in(self.storage.existing()?)
+    }
+
+    /// Opens the study, which must exist, to look at it: that writes nothing.
+    pub fn look(&self) -> Result<Study> {
+        self.study_in(self.storage.look()?)
+    }
+
+    fn study_in(&self, store: Arc<dyn Store>) -> Result<Study> {
         let name = self.name(&*store)?;
         match Study::open(Arc::clone(&store), &name) {
             Err(error @ wimble_study::Error::UnknownStudy { .. }) => {

@@ -29,7 +29,7 @@ impl Desk {
         let script =
             "echo \"$WIMBLE_TRIAL\" >> began; while [ -e hold ]; do sleep 0.05; done; echo \"$1\"";
         let study = format!(
-            "name = \"s\"\nmethod = \"sobol\"\ntrials = {trials}\nworkers = 3\nlease = \"1h\"\n\
+            "name = \"s\"\nmethod = \"sobol\"\ntrials = {trials}\nworkers = 3\nlease = \"1s\"\n\
              command = [\"sh\", \"-c\", {}, \"sh\", \"{{x}}\"]\n\
              [space]\nx = {{ type = \"real\", low = 0, high = 1 }}\n",
             serde_json::to_string(script).unwrap()

@@ -142,7 +142,7 @@ impl Study {
         let (study, unwanted) = (Arc::clone(&self.study), Arc::clone(&self.study));
         let give_back = move |claims: Result<Vec<Claim>>| {
             for claim in claims.unwrap_or_default() {
-                // If this fails, the trial goes back when its lease is over.
+                // If this fails, another worker takes the trial when its lease is due.
                 let _ = unwanted.release(claim.token);
             }
         };
@@ -338,11 +338,6 @@ impl Study {
         let estimate = |estimate: Estimate| (estimate.mean, estimate.low, estimate.high);
         let share = |share: Share| (share.name, estimate(share.alone), estimate(share.total));
         Ok((found.shares.into_iter().map(share).collect(), found.explained, found.trials))
-    }
-
-    /// Ends the leases that have expired, and returns how many.
-    fn expire_leases(&self, py: Python<'_>) -> PyResult<usize> {
-        self.call(py, wimble_study::Study::expire_leases)
     }
 }
 

@@ -47,6 +47,19 @@ impl Attributes {
         text.map_or_else(|| Ok(Self::default()), serde_json::from_str)
     }
 
+    /// Takes out the largest until the rest can be kept; gives their names and sizes.
+    pub fn cut_to_size(&mut self) -> Vec<(String, usize)> {
+        let mut taken = Vec::new();
+        while self.size() > LARGEST {
+            let size = |value: &Json| value.to_string().len();
+            let sizes = self.0.iter().map(|(name, value)| (name.len() + size(value), name.clone()));
+            let Some((size, name)) = sizes.max() else { break };
+            self.0.remove(&name);
+            taken.push((name, size));
+        }
+        taken
+    }
+
     /// Refuses attributes that no store keeps.
     pub(crate) fn check(&self, study: &str) -> Result<()> {
         let size = self.size();

@@ -132,6 +132,14 @@ pub enum Error {
         /// The last version known.
         known: i64,
     },
+    /// A file is not one of ours.
+    #[error("{place} is {what}")]
+    NotAStorage {
+        /// The file.
+        place: String,
+        /// What it is, and what to do.
+        what: String,
+    },
     /// A lease ended before what was to be done under it.
     #[error(
         "study `{study}`: token {token} no longer holds trial {}: {reason}; \

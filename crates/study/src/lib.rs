@@ -38,6 +38,7 @@ pub mod follower;
 pub mod front;
 pub mod named_values;
 pub mod neighbours;
+mod random;
 pub mod runner;
 pub mod settings;
 pub mod store;

@@ -17,7 +17,7 @@ pub const FORMAT: u32 = 1;
 pub const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
 /// More points than anybody wants in a batch.
-const LARGEST_BATCH: usize = 10_000;
+pub(crate) const LARGEST_BATCH: usize = 10_000;
 /// The longest name or key, in bytes.
 const LONGEST_NAME: usize = 200;
 

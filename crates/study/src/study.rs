@@ -24,8 +24,11 @@ use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
 use crate::settings::{Record, Settings};
-use crate::store::{Ask, Filter, Refused, Reply, Store, Tell};
+use crate::store::{Ask, Filter, Refused, Reply, Resume, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
+
+/// How many trials are read at a time.
+const PAGE: usize = 1_000;
 
 /// An open study.
 pub struct Study {
@@ -85,12 +88,16 @@ impl Study {
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
     ///
     /// There are fewer, or none, if the budget is spent and the queue is empty. That is final only once no trial is
-    /// running ([`Self::progress`]): a trial whose worker is lost goes back to the queue. Asking again with the same
+    /// running ([`Self::progress`]): a trial whose worker is lost is given to another. Asking again with the same
     /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
-        let ask = Ask { worker, key: client_key, wanted };
+        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted })
+    }
+
+    /// The same for one incarnation of a worker.
+    pub fn ask_with(&self, ask: &Ask<'_>) -> Result<Vec<Claim>> {
         let name = &self.settings.name;
-        if let Reply::Claims(claims) = self.store.ask(name, &ask, None)? {
+        if let Reply::Claims(claims) = self.store.ask(name, ask, None)? {
             return Ok(claims);
         }
         // Another thread may have filled the queue while this one waited for the model: look again first.
@@ -98,7 +105,7 @@ impl Study {
         let (follower, strategy) = model.parts(&self.settings)?;
         let mut proposal = None;
         loop {
-            match self.store.ask(name, &ask, proposal.as_ref())? {
+            match self.store.ask(name, ask, proposal.as_ref())? {
                 Reply::Claims(claims) => return Ok(claims),
                 Reply::Propose { count, room, issued } => {
                     let room = usize::try_from(room).unwrap_or(usize::MAX);
@@ -170,9 +177,9 @@ impl Study {
         self.store.release(&self.settings.name, token)
     }
 
-    /// Ends the leases that have expired, and returns how many. Asking and telling do so too.
-    pub fn expire_leases(&self) -> Result<usize> {
-        self.store.expire_leases(&self.settings.name)
+    /// Gives the trials that earlier incarnations of a worker hold to its new one. Returns how many.
+    pub fn resume(&self, resume: &Resume<'_>) -> Result<usize> {
+        self.store.resume(&self.settings.name, resume)
     }
 
     /// Changes how many trials the study may have. Trials that exist stay.
@@ -298,6 +305,36 @@ impl Study {
     /// Trials in the order of their numbers.
     pub fn trials(&self, filter: &Filter) -> Result<Vec<Trial>> {
         self.store.trials(&self.settings.name, filter)
+    }
+
+    /// The same one after the other, read in pages: what is in memory does not depend on how many there are. A trial that
+    /// changes meanwhile appears once, as it is when its page is read.
+    pub fn each_trial<'s>(
+        &'s self,
+        filter: &Filter,
+    ) -> impl Iterator<Item = Result<Trial>> + use<'s> {
+        let mut filter = filter.clone();
+        let mut left = filter.limit.unwrap_or(usize::MAX);
+        let mut page: std::vec::IntoIter<Trial> = Vec::new().into_iter();
+        let mut over = false;
+        std::iter::from_fn(move || {
+            if page.len() == 0 && !over && left > 0 {
+                filter.limit = Some(left.min(PAGE));
+                match self.trials(&filter) {
+                    Ok(trials) => {
+                        over = trials.len() < left.min(PAGE);
+                        left -= trials.len();
+                        filter.from = trials.last().map_or(filter.from, |trial| trial.id + 1);
+                        page = trials.into_iter();
+                    }
+                    Err(error) => {
+                        over = true;
+                        return Some(Err(error));
+                    }
+                }
+            }
+            page.next().map(Ok)
+        })
     }
 
     /// The settings that the study was opened with.

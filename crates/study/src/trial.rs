@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! proposed ──▶ queued ──claim──▶ running ──tell──▶ finished
-//!                ▲                 │ │
-//!                └──lost/released──┘ └──lost once too often──▶ finished: failed
+//!                ▲                │ │ ▲ │
+//!                └────released────┘ └─┘ └──lost once too often──▶ finished: failed
+//!                                lost: another worker takes it
 //! ```
 
 use std::fmt;
@@ -68,7 +69,7 @@ pub struct Claim {
     pub configuration: Configuration,
     /// The token to show when telling the outcome.
     pub token: Token,
-    /// 1 at first, and one more for each lease of the trial that ran out.
+    /// 1 at first, and one more each time that another worker took the trial over.
     pub attempt: u32,
 }
 
@@ -88,7 +89,7 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// No heartbeat came in time.
+    /// No heartbeat came in time. Only versions up to 0.1 returned such trials to the queue.
     RanOut,
     /// The worker gave it back.
     Released,
@@ -109,14 +110,33 @@ impl Ended {
 /// A worker's hold on a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// Who holds it.
+    /// The name of the worker that holds it.
     pub worker: String,
+    /// Which process of that name holds it; `None` if whoever asked vouches for the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incarnation: Option<String>,
     /// The fencing number of its token.
     pub fence: u64,
     /// When it was claimed.
     pub since: Timestamp,
-    /// When it expires, unless a heartbeat comes first.
+    /// From when on another worker may ask for the trial, unless a heartbeat comes first.
     pub due: Timestamp,
+    /// From when on another worker may take the trial: set when one asks for it after `due`, cleared by a heartbeat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<Timestamp>,
+}
+
+impl Lease {
+    /// Whether this worker holds it.
+    pub(crate) fn is_of(&self, worker: &str, incarnation: Option<&str>) -> bool {
+        self.worker == worker && self.incarnation.as_deref() == incarnation
+    }
+
+    /// A sign of life. A clock that was set back must not shorten what was promised.
+    pub(crate) fn renew(&mut self, now: Timestamp, length: std::time::Duration) {
+        self.due = self.due.max(now.after(length));
+        self.notice = None;
+    }
 }
 
 /// The end of a trial.
@@ -147,7 +167,7 @@ pub struct Trial {
     pub origin: Origin,
     /// Where it is in its life.
     pub state: State,
-    /// How many of its leases ran out.
+    /// How many of its workers were lost.
     pub lost: u32,
     /// The study's sequence number at its latest change of state.
     pub sequence: u64,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use wimble::prelude::{Configuration, Dimension, SearchSpace};
 use wimble_study::settings::Record;
-use wimble_study::store::{Ask, Proposal, Reply};
+use wimble_study::store::{Ask, Proposal, Reply, Resume};
 use wimble_study::trial::{Change, Ended};
 use wimble_study::{
     Addition, Clock as _, Counts, Error, Filter, ManualClock, Memory, Origin, Outcome, Postgres,
@@ -27,6 +27,8 @@ enum Call {
     /// `spare` points more are proposed than needed.
     Ask {
         worker: usize,
+        /// Which of its processes, if it does not vouch for its name.
+        incarnation: usize,
         key: usize,
         wanted: usize,
         spare: usize,
@@ -47,7 +49,12 @@ enum Call {
         key: usize,
     },
     Release(usize),
-    Expire,
+    /// A worker starts again.
+    Resume {
+        worker: usize,
+        from: usize,
+        to: usize,
+    },
     /// Forwards, or back.
     Jump(i64),
     /// The process ends, and another opens the store.
@@ -55,8 +62,20 @@ enum Call {
 }
 
 fn calls() -> impl Strategy<Value = Vec<Call>> {
-    let ask = (0..3_usize, 0..40_usize, 1..4_usize, 0..3_usize)
-        .prop_map(|(worker, key, wanted, spare)| Call::Ask { worker, key, wanted, spare });
+    let ask = (0..2_usize, 0..3_usize, 0..40_usize, 1..4_usize, 0..3_usize).prop_map(
+        |(worker, incarnation, key, wanted, spare)| Call::Ask {
+            worker,
+            incarnation,
+            key,
+            wanted,
+            spare,
+        },
+    );
+    let resume = (0..2_usize, 1..3_usize, 1..3_usize).prop_map(|(worker, from, to)| Call::Resume {
+        worker,
+        from,
+        to,
+    });
     let tell = (0..30_usize, 0..2_i32, 0..2_usize).prop_map(|(token, value, key)| Call::Tell {
         token,
         value,
@@ -70,7 +89,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         2 => (0..6_usize, proptest::option::of(0..2_i32))
             .prop_map(|(key, value)| Call::Add { key, value }),
         1 => (0..30_usize).prop_map(Call::Release),
-        1 => Just(Call::Expire),
+        1 => resume,
         3 => (-15..15_i64).prop_map(Call::Jump),
         1 => Just(Call::Restart),
     ];
@@ -85,8 +104,10 @@ enum Plain {
     Queued(Option<Ended>),
     Running {
         worker: usize,
+        incarnation: usize,
         fence: u64,
         due: i64,
+        notice: Option<i64>,
     },
     Told {
         fence: u64,
@@ -105,7 +126,7 @@ enum Plain {
 enum Said {
     Done,
     Claims(Vec<(Token, u32)>),
-    Ended(usize),
+    Resumed(usize),
     Added(u64),
     /// The tokens that were not honoured.
     Refused(Vec<(Token, Said)>),
@@ -128,36 +149,50 @@ struct Model {
 }
 
 impl Model {
-    fn expire(&mut self) -> usize {
+    /// The trials of others that an asker may take; gives notice, and ends what was lost too often.
+    fn overdue(&mut self, asker: (usize, usize), limit: usize) -> Vec<usize> {
         let mut due: Vec<(i64, usize)> = Vec::new();
         for (id, (plain, _)) in self.trials.iter().enumerate() {
-            if let Plain::Running { due: at, .. } = plain
+            if let Plain::Running { due: at, worker, incarnation, .. } = plain
                 && *at <= self.now
+                && (*worker, *incarnation) != asker
             {
                 due.push((*at, id));
             }
         }
         due.sort_unstable();
-        for &(_, id) in &due {
+        let (mut takeable, mut noticed) = (Vec::new(), 0);
+        for (_, id) in due {
+            if takeable.len() == limit {
+                break;
+            }
             let (plain, lost) = &mut self.trials[id];
-            *lost += 1;
-            *plain = Plain::Queued(Some(Ended::RanOut));
-            if *lost > RETRIES {
-                *plain = Plain::LostForGood;
-                self.finished.push(id as u64);
+            let Plain::Running { notice, .. } = plain else { continue };
+            match *notice {
+                Some(at) if at > self.now => noticed += 1,
+                Some(_) if *lost == RETRIES => {
+                    *lost += 1;
+                    *plain = Plain::LostForGood;
+                    self.finished.push(id as u64);
+                }
+                Some(_) => takeable.push(id),
+                None if noticed + takeable.len() < limit => {
+                    *notice = Some(self.now + LEASE / 2);
+                    noticed += 1;
+                }
+                None => {}
             }
         }
-        due.len()
+        takeable
     }
 
-    fn ask(&mut self, worker: usize, key: usize, wanted: usize, spare: usize) -> Said {
-        self.expire();
+    fn ask(&mut self, asker: (usize, usize), key: usize, wanted: usize, spare: usize) -> Said {
+        let (worker, incarnation) = asker;
         if let Some((by, number, said)) = self.asks.get(&key) {
             let same = (*by, *number) == (worker, wanted);
             return if same { said.clone() } else { Said::KeyReused };
         }
-        let is_own =
-            |plain: &Plain| matches!(plain, Plain::Running { worker: by, .. } if *by == worker);
+        let is_own = |plain: &Plain| matches!(plain, Plain::Running { worker, incarnation, .. } if (*worker, *incarnation) == asker);
         let find = |wish: &dyn Fn(&Plain) -> bool| -> Vec<usize> {
             (0..self.trials.len()).filter(|&id| wish(&self.trials[id].0)).collect()
         };
@@ -170,6 +205,8 @@ impl Model {
         chosen.extend(first);
         chosen.extend(then);
         chosen.truncate(wanted);
+        let overdue = self.overdue(asker, wanted - chosen.len());
+        chosen.extend(&overdue);
         if chosen.len() < wanted {
             let new = wanted - chosen.len() + spare;
             let imported = self.additions.values().filter(|(_, value)| value.is_some()).count();
@@ -183,13 +220,15 @@ impl Model {
         for id in chosen {
             let (plain, lost) = &mut self.trials[id];
             let (fence, due) = match plain {
-                Plain::Running { fence, due, .. } => (*fence, *due),
+                Plain::Running { fence, due, .. } if !overdue.contains(&id) => (*fence, *due),
                 _ => {
                     self.fence += 1;
+                    *lost += u32::from(overdue.contains(&id));
                     (self.fence, i64::MIN)
                 }
             };
-            *plain = Plain::Running { worker, fence, due: due.max(self.now + LEASE) };
+            let due = due.max(self.now + LEASE);
+            *plain = Plain::Running { worker, incarnation, fence, due, notice: None };
             claims.push((Token { trial: id as u64, fence }, *lost + 1));
         }
         let said = Said::Claims(claims);
@@ -219,19 +258,36 @@ impl Model {
         }
     }
 
+    fn resume(&mut self, worker: usize, from: usize, to: usize) -> Said {
+        let mut moved = 0;
+        for (plain, _) in self.trials.iter_mut().filter(|_| from != to) {
+            match plain {
+                Plain::Running { worker: by, incarnation, .. }
+                    if (*by, *incarnation) == (worker, from) =>
+                {
+                    self.fence += 1;
+                    let (fence, due) = (self.fence, self.now + LEASE);
+                    *plain = Plain::Running { worker, incarnation: to, fence, due, notice: None };
+                    moved += 1;
+                }
+                _ => {}
+            }
+        }
+        Said::Resumed(moved)
+    }
+
     fn heartbeat(&mut self, token: Token) -> Said {
-        self.expire();
         if let Some(refusal) = self.refusal(token) {
             return refusal;
         }
-        if let (Plain::Running { due, .. }, _) = &mut self.trials[token.trial as usize] {
+        if let (Plain::Running { due, notice, .. }, _) = &mut self.trials[token.trial as usize] {
             *due = (*due).max(self.now + LEASE);
+            *notice = None;
         }
         Said::Done
     }
 
     fn tell(&mut self, token: Token, value: i32, key: usize) -> Said {
-        self.expire();
         if let Some((Plain::Told { fence, value: told, key: by }, _)) =
             self.trials.get(token.trial as usize)
             && (*fence, *by) == (token.fence, key)
@@ -247,13 +303,11 @@ impl Model {
     }
 
     fn heartbeats(&mut self, tokens: &[Token]) -> Said {
-        self.expire();
         let said = tokens.iter().map(|&token| (token, self.heartbeat(token)));
         Said::Refused(said.filter(|(_, said)| *said != Said::Done).collect())
     }
 
     fn add(&mut self, key: usize, value: Option<i32>) -> Said {
-        self.expire();
         if let Some((trial, known)) = self.additions.get(&key) {
             return if *known == value { Said::Added(*trial) } else { Said::KeyReused };
         }
@@ -299,7 +353,6 @@ impl Model {
     }
 
     fn release(&mut self, token: Token) -> Said {
-        self.expire();
         if let Some(refusal) = self.refusal(token) {
             return refusal;
         }
@@ -340,8 +393,10 @@ fn plain(state: &State) -> Plain {
         State::Queued(ended) => Plain::Queued(*ended),
         State::Running(lease) => Plain::Running {
             worker: lease.worker[1..].parse().unwrap(),
+            incarnation: lease.incarnation.as_ref().map_or(0, |word| word.parse().unwrap()),
             fence: lease.fence,
             due: lease.due.0,
+            notice: lease.notice.map(|at| at.0),
         },
         State::Finished(finish) if finish.lease.fence == 0 => {
             Plain::Imported { value: finish.outcome.value().unwrap() as i32 }
@@ -396,12 +451,15 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
         let pick =
             |n: &usize| -> Option<Token> { (!tokens.is_empty()).then(|| tokens[n % tokens.len()]) };
         let (expected, got) = match call {
-            Call::Ask { worker, key, wanted, spare } => {
+            Call::Ask { worker, incarnation, key, wanted, spare } => {
                 let (name, key_name) = (format!("w{worker}"), format!("k{key}"));
-                let ask = Ask { worker: &name, key: &key_name, wanted: *wanted };
+                let process = incarnation.to_string();
+                let named = (*incarnation > 0).then_some(process.as_str());
+                let ask =
+                    Ask { worker: &name, incarnation: named, key: &key_name, wanted: *wanted };
                 let issued = model.trials.len();
                 let got = ask_store(&*store, &ask, issued, *spare);
-                (model.ask(*worker, *key, *wanted, *spare), got)
+                (model.ask((*worker, *incarnation), *key, *wanted, *spare), got)
             }
             Call::Heartbeat(n) => {
                 let Some(token) = pick(n) else { continue };
@@ -444,8 +502,12 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
                 let Some(token) = pick(n) else { continue };
                 (model.release(token), store.release("s", token).map(|()| Said::Done))
             }
-            Call::Expire => {
-                (Said::Ended(model.expire()), store.expire_leases("s").map(Said::Ended))
+            Call::Resume { worker, from, to } => {
+                let (name, formerly, to_name) =
+                    (format!("w{worker}"), [from.to_string()], to.to_string());
+                let resume = Resume { worker: &name, incarnation: &to_name, formerly: &formerly };
+                let got = store.resume("s", &resume).map(Said::Resumed);
+                (model.resume(*worker, *from, *to), got)
             }
             Call::Jump(by) => {
                 model.now += by;

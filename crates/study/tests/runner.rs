@@ -28,6 +28,7 @@ fn open(store: &Arc<dyn Store>, file: &StudyFile) -> Study {
 fn runner(file: &StudyFile, worker: &str) -> Runner {
     Runner {
         evaluator: Evaluator {
+            storage: "db".to_owned(),
             study: file.name.clone(),
             goal: file.goal.clone(),
             evaluation: file.evaluation.clone().unwrap(),

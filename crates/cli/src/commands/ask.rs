@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open_or_create()?;
     let worker = WorkerKey::given(arguments.worker.clone());
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     for claim in study.ask(worker.as_str(), &key, arguments.count as usize)? {
         let row = serde_json::json!({
             "trial": claim.trial,

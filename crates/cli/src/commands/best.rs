@@ -39,7 +39,7 @@ pub struct Arguments {
 
 /// Prints the best trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open()?;
+    let study = arguments.which.look()?;
     if study.settings().goal.objectives().len() > 1 {
         return front(arguments, &study);
     }
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(kept) = recommended.as_ref().filter(|_| arguments.recommended) {
         trials = vec![study.trial(kept.trial)?];
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.json {
         let outlook = match goal.is_single() {
             true => None,
@@ -120,7 +120,7 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
     if outlook.is_empty() {
         return nothing(study);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.json {
         writeln!(out, "{}", serde_json::Value::Object(outlook.json()?))?;
     } else {

@@ -39,6 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let home = storage::home(&arguments.file);
     let command = file.evaluation.as_ref().map(|evaluation| {
         let evaluator = Evaluator {
+            storage: String::new(),
             study: file.name.clone(),
             goal: file.goal.clone(),
             evaluation: evaluation.clone(),
@@ -57,7 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     });
     let notes = notes(&file, &home);
     let guarantee = guarantee(&file, &settings);
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.json {
         let report = serde_json::json!({
             "name": file.name,

@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     store.delete(name)?;
     let trials = counts.total();
-    let mut out = std::io::stdout();
+    let mut out = crate::terminal::out();
     if arguments.json {
         writeln!(out, "{}", serde_json::json!({ "deleted": name, "trials": trials }))?;
     } else {

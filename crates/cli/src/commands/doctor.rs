@@ -3,16 +3,35 @@
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
+use clap::Args;
 use wimble_study::study_file::duration;
 use wimble_study::{Diagnosis, StudyHealth, Timestamp};
 
 use crate::storage::Look;
 
-/// Looks at the storage and changes nothing. A study that cannot be opened is exit code 1.
-pub fn run(look: &Look) -> Result<()> {
-    let store = look.storage.existing()?;
+/// Arguments of `wimble doctor`.
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    look: Look,
+    /// Count the trials of every study anew, and rebuild the index of the best; trials stay as they are
+    #[arg(long)]
+    repair: bool,
+}
+
+/// Looks at the storage, and changes nothing unless it is asked to. Damage, and a study that cannot be opened, is exit
+/// code 1.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let look = &arguments.look;
+    if arguments.repair {
+        let store = look.storage.existing()?;
+        for study in store.studies()? {
+            store.recount(&study)?;
+        }
+    }
+    let store = look.storage.look()?;
     let diagnosis = Diagnosis::of(&*store)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if look.json {
         writeln!(out, "{}", serde_json::to_string(&diagnosis)?)?;
     } else {
@@ -27,6 +46,12 @@ pub fn run(look: &Look) -> Result<()> {
     if !troubled.is_empty() {
         bail!("this version of wimble cannot open: {}", troubled.join(", "));
     }
+    if !diagnosis.is_sound() {
+        bail!(
+            "the storage is damaged; copy it first. Trials that can be read are saved by `wimble export --out FILE.jsonl`, \
+             and `wimble import FILE.jsonl --study STUDY_FILE --storage NEW.db` makes a storage of them"
+        );
+    }
     Ok(())
 }
 
@@ -40,6 +65,9 @@ fn describe(diagnosis: &Diagnosis) -> String {
         condition.schema,
         condition.now.to_utc()
     );
+    for fault in &diagnosis.faults {
+        text.push_str(&format!("damaged     {fault}\n"));
+    }
     if diagnosis.studies.is_empty() {
         text.push_str("\nThere is no study yet.\n");
     }
@@ -58,10 +86,16 @@ fn health(study: &StudyHealth, now: Timestamp) -> String {
     if let Some(trouble) = &study.trouble {
         text.push_str(&format!("  cannot be opened: {trouble}\n"));
     }
+    for fault in &study.faults {
+        text.push_str(&format!("  damaged: {fault}\n"));
+    }
     for lease in &study.leases {
         let (held, due) = (span(lease.since, now), span(now, lease.due));
         let state = if lease.dead {
-            format!("dead since {}: the next worker that asks takes it over", span(lease.due, now))
+            format!(
+                "silent, due since {}: a worker that wants the trial may take it",
+                span(lease.due, now)
+            )
         } else {
             format!("alive, lease ends in {due} unless renewed")
         };

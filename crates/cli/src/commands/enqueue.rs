@@ -38,7 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let space = &study.settings().space;
     let configurations = if pairs.is_empty() { read(space)? } else { vec![given(space, pairs)?] };
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     for (number, configuration) in configurations.into_iter().enumerate() {
         let trial = study.enqueue(&format!("enqueue-{key}-{number}"), configuration)?;
         if arguments.json {

@@ -1,16 +1,18 @@
 //! `wimble export`: trials for other programs.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
-use wimble_study::{Filter, Settings};
+use wimble_study::{Address, Filter, Settings};
 
 use crate::format;
-use crate::storage::Which;
+use crate::storage::{Storage, Which};
 
 /// Arguments of `wimble export`.
 #[derive(Args)]
@@ -30,17 +32,20 @@ pub struct Arguments {
 
 /// Writes all trials; to Optuna, the finished ones.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open()?;
+    let study = arguments.which.look()?;
     let format = match (&arguments.out, arguments.format) {
         (None, None) if arguments.json => Format::Jsonl,
         (None, None) => Format::Csv,
         (path, given) => format::of(given, path.as_deref())?,
     };
-    let trials = study.trials(&Filter::default())?;
+    if let Some(path) = &arguments.out {
+        refuse_storage(&arguments.which.storage, path)?;
+    }
     if format == Format::Optuna {
         let Some(path) = &arguments.out else {
             bail!("Optuna's storage is a file: name it with --out FILE.db")
         };
+        let trials = study.trials(&Filter::default())?;
         let count = optuna::write(path, study.settings(), &trials)
             .with_context(|| path.display().to_string())?;
         let hint = format!(
@@ -51,20 +56,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return acknowledge(arguments, path, count, Some(&hint));
     }
     let Settings { space, goal, .. } = study.settings();
-    let rows: Vec<Row> = trials.iter().map(|trial| Row::new(trial, goal)).collect();
+    let (all, count) = (&study, &Cell::new(0));
+    let rows = move || -> csv::Rows<'_> {
+        count.set(0);
+        Box::new(all.each_trial(&Filter::default()).map(move |trial| {
+            count.set(count.get() + 1);
+            Ok(Row::new(&trial?, goal))
+        }))
+    };
     let mut out: Box<dyn std::io::Write> = match &arguments.out {
-        None => Box::new(std::io::stdout().lock()),
+        None => Box::new(crate::terminal::out()),
         Some(path) => Box::new(BufWriter::new(
             File::create(path).with_context(|| path.display().to_string())?,
         )),
     };
     match format {
         Format::Csv => csv::write(space, goal, &rows, &mut out)?,
-        Format::Jsonl | Format::Optuna => json_lines::write(&rows, &mut out)?,
+        Format::Jsonl | Format::Optuna => json_lines::write(rows(), &mut out)?,
     }
     out.flush()?;
     match &arguments.out {
-        Some(path) => acknowledge(arguments, path, rows.len(), None),
+        Some(path) => acknowledge(arguments, path, count.get(), None),
         None => Ok(()),
     }
 }
@@ -76,11 +88,32 @@ fn acknowledge(
     trials: usize,
     hint: Option<&str>,
 ) -> Result<()> {
-    let mut out = std::io::stdout();
+    let mut out = crate::terminal::out();
     if arguments.json {
         writeln!(out, "{}", serde_json::json!({ "written": path, "trials": trials }))?;
     } else if let Some(hint) = hint {
         writeln!(out, "{hint}")?;
+    }
+    Ok(())
+}
+
+/// Refuses to write over the storage that is read, by whatever name or link it is reached.
+fn refuse_storage(storage: &Storage, out: &Path) -> Result<()> {
+    let Address::Sqlite(path) = storage.address()? else { return Ok(()) };
+    let file = |path: &Path| std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    let of_storage = ["", "-wal", "-shm", "-journal"].map(|ending| {
+        let mut name = path.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    });
+    let same = of_storage
+        .iter()
+        .any(|part| part == out || file(part).is_some_and(|part| file(out) == Some(part)));
+    if same {
+        bail!(
+            "{} is the storage itself, which the export would destroy; write to another file",
+            out.display()
+        );
     }
     Ok(())
 }

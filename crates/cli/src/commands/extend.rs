@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let (new, _) = storage::open_or_create(&store, &file)?;
     let extended = extension.apply(&old, &new)?;
-    let mut out = std::io::stdout();
+    let mut out = crate::terminal::out();
     if arguments.json {
         let report = serde_json::json!({
             "study": file.name, "from": arguments.old, "added": extended.added,

@@ -1,11 +1,13 @@
 //! `wimble import`: trials that were evaluated elsewhere.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use wimble_study::attributes::LARGEST;
 use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
 use wimble_study::study_file::DEFAULT_METHOD;
 use wimble_study::{Addition, Settings, Study};
@@ -42,29 +44,42 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let place = || arguments.file.display().to_string();
     let format = format::of(arguments.format, Some(&arguments.file))?;
-    let (study, rows, notes) = if format == Format::Optuna {
-        let found = optuna::read(&arguments.file, arguments.from.as_deref()).with_context(place)?;
-        let rows = found.rows.clone();
-        let notes = found.notes.clone();
-        (open_for(arguments, Some(found))?, rows, notes)
+    let (study, source) = if format == Format::Optuna {
+        let mut found =
+            optuna::read(&arguments.file, arguments.from.as_deref()).with_context(place)?;
+        let source =
+            Source::Rows(std::mem::take(&mut found.rows), std::mem::take(&mut found.notes));
+        (open_for(arguments, Some(found))?, source)
     } else {
-        let study = open_for(arguments, None)?;
-        let text = std::fs::read_to_string(&arguments.file).with_context(place)?;
-        let rows = match format {
-            Format::Csv => csv::read(&study.settings().space, &study.settings().goal, &text),
-            Format::Jsonl | Format::Optuna => json_lines::read(&text),
-        };
-        (study, rows.with_context(place)?, Vec::new())
+        (open_for(arguments, None)?, Source::open(&arguments.file, format).with_context(place)?)
     };
-    let additions = additions(&study, &rows).with_context(place)?;
+    let mut notes = source.notes();
+    // All are checked before the first is added.
+    let mut count = 0_u64;
+    source
+        .each(&study, &mut |row| {
+            addition(&study, &row, count, &mut notes)?;
+            count += 1;
+            Ok(())
+        })
+        .with_context(place)?;
     let before = study.counts()?.total();
-    for chunk in additions.chunks(CHUNK) {
-        study.add(chunk)?;
-    }
+    let mut chunk = Vec::with_capacity(CHUNK);
+    source
+        .each(&study, &mut |row| {
+            chunk.push(addition(&study, &row, 0, &mut Vec::new())?);
+            if chunk.len() == CHUNK {
+                study.add(&chunk)?;
+                chunk.clear();
+            }
+            Ok(())
+        })
+        .with_context(place)?;
+    study.add(&chunk)?;
     let added = study.counts()?.total() - before;
-    let known = additions.len() as u64 - added.min(additions.len() as u64);
+    let known = count - added.min(count);
     let name = &study.settings().name;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.json {
         let report =
             serde_json::json!({ "study": name, "added": added, "known": known, "notes": notes });
@@ -79,23 +94,58 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn additions(study: &Study, rows: &[Row]) -> Result<Vec<Addition>> {
-    rows.iter()
-        .enumerate()
-        .map(|(number, row)| {
-            let addition = row.addition(&study.settings().goal).and_then(|addition| {
-                study.settings().space.encode(&addition.configuration)?;
-                study.settings().space.check_known(&addition.configuration)?;
-                Ok(addition)
-            });
-            addition.with_context(|| {
-                format!(
-                    "trial {} of the file; nothing was added",
-                    row.trial.unwrap_or(number as u64)
-                )
-            })
-        })
-        .collect()
+/// Where rows come from. They are gone through twice, and those of a file are never all in memory.
+enum Source {
+    Rows(Vec<Row>, Vec<String>),
+    File(PathBuf, Format),
+    /// What cannot be read twice, such as a pipe.
+    Text(Vec<u8>, Format),
+}
+
+impl Source {
+    fn open(path: &Path, format: Format) -> Result<Self> {
+        if std::fs::metadata(path)?.is_file() {
+            return Ok(Self::File(path.to_owned(), format));
+        }
+        Ok(Self::Text(std::fs::read(path)?, format))
+    }
+
+    /// What a user should know.
+    fn notes(&self) -> Vec<String> {
+        match self {
+            Self::Rows(_, notes) => notes.clone(),
+            Self::File(..) | Self::Text(..) => Vec::new(),
+        }
+    }
+
+    fn each(&self, study: &Study, each: &mut dyn FnMut(Row) -> Result<()>) -> Result<()> {
+        let Settings { space, goal, .. } = study.settings();
+        let mut read = |text: &mut dyn BufRead, format: Format| match format {
+            Format::Csv => csv::read(space, goal, text, &mut *each),
+            Format::Jsonl | Format::Optuna => json_lines::read(text, &mut *each),
+        };
+        match self {
+            Self::File(path, format) => Ok(read(&mut BufReader::new(File::open(path)?), *format)?),
+            Self::Text(text, format) => Ok(read(&mut text.as_slice(), *format)?),
+            Self::Rows(rows, _) => rows.iter().cloned().try_for_each(each),
+        }
+    }
+}
+
+/// A row as a trial to add. An attribute that is too large is left out, and named.
+fn addition(study: &Study, row: &Row, number: u64, notes: &mut Vec<String>) -> Result<Addition> {
+    let number = row.trial.unwrap_or(number);
+    let addition = row.addition(&study.settings().goal).and_then(|mut addition| {
+        study.settings().space.encode(&addition.configuration)?;
+        study.settings().space.check_known(&addition.configuration)?;
+        for (name, size) in addition.attributes.cut_to_size() {
+            notes.push(format!(
+                "trial {number}: the attribute `{name}` was left out, with {size} bytes of JSON; a trial keeps {LARGEST}"
+            ));
+        }
+        Ok(addition)
+    });
+    addition.with_context(|| format!("trial {number} of the file; nothing was added"))
 }
 
 /// The study to add to; one of Optuna's is created.

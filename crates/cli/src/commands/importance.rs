@@ -30,12 +30,12 @@ pub struct Arguments {
 
 /// Prints the share of each parameter.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open()?;
+    let study = arguments.which.look()?;
     let quantities: Vec<String> = match &arguments.of {
         Some(name) => vec![name.clone()],
         None => study.settings().goal.objectives().iter().map(|one| one.name.clone()).collect(),
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     for (k, quantity) in quantities.iter().enumerate() {
         let found = study.importance(quantity)?;
         if arguments.json {

@@ -26,7 +26,7 @@ pub struct Arguments {
 
 /// Writes the file, unless there is one.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.print {
         out.write_all(TEMPLATE.as_bytes())?;
         return Ok(());

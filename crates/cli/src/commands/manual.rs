@@ -49,7 +49,7 @@ pub fn man(arguments: &Man, command: Command) -> Result<()> {
     let pages: Vec<PathBuf> = page_names(&command).iter().map(|name| folder.join(name)).collect();
     clap_mangen::generate_to(command, folder).with_context(|| folder.display().to_string())?;
     if arguments.json {
-        writeln!(std::io::stdout(), "{}", serde_json::json!({ "written": pages }))?;
+        writeln!(crate::terminal::out(), "{}", serde_json::json!({ "written": pages }))?;
     }
     Ok(())
 }

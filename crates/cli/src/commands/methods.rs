@@ -10,7 +10,7 @@ use crate::table::Listing;
 
 /// Prints the table of names.
 pub fn run(listing: &Listing) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     let tables: [(&str, &[Name]); 3] =
         [("methods", METHODS), ("classifiers", CLASSIFIERS), ("rules", RULES)];
     if listing.json {

@@ -9,7 +9,7 @@ use crate::table::Listing;
 
 /// Prints the families of problems.
 pub fn run(listing: &Listing) -> Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     let variants = wimble_problems::variants();
     let (families, tasks) = (wimble_problems::names(), wimble_problems::tasks());
     if listing.json {

@@ -1,11 +1,12 @@
 //! `wimble run`: a study from its file to its best configuration.
 
 use std::io::Write as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -43,8 +44,8 @@ pub struct Arguments {
     /// Only join a study that exists in the storage; do not create it. Each machine runs the command of its own study file
     #[arg(long)]
     join: bool,
-    /// The key of this worker: unique, and the same after a restart [default: made from the machine's name]
-    #[arg(long, value_name = "KEY")]
+    /// The name of this worker, for `trials` and `doctor` [default: made from the machine's name]
+    #[arg(long, value_name = "NAME")]
     worker: Option<String>,
     /// How long to keep trying when the storage becomes unreachable, such as 90s, 10m, 2d
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = patience)]
@@ -86,20 +87,26 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .context("--join works on a study that exists; leave it out to create it"));
     }
     let (study, existed) = storage::open_or_create(&store, &file)?;
-    let place = place(arguments)?;
-    let key = worker_key(arguments, &place, &file.name);
-    let kept = KeptResults::new(&state_folder(), &place, &file.name);
+    let identity = store.identity()?;
+    let state = state_folder()?;
+    let worker = worker_key(arguments, &state, &identity, &file.name);
+    let kept = KeptResults::new(&state, &identity, &file.name).and_before(
+        &state,
+        &place(arguments)?,
+        &file.name,
+    );
     let stop = Stop::default();
     let home = std::path::absolute(storage::home(&arguments.file))
         .context("the folder of the study file")?;
     let runner = Runner {
         evaluator: Evaluator {
+            storage: identity,
             study: file.name.clone(),
             goal: file.goal.clone(),
             evaluation,
             home,
         },
-        worker: key.as_str().to_owned(),
+        worker,
         workers: file.workers,
         time: file.time,
         patience: arguments.patience,
@@ -159,24 +166,47 @@ fn place(arguments: &Arguments) -> Result<String> {
     Ok(std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string()))
 }
 
-fn worker_key(arguments: &Arguments, place: &str, study: &str) -> WorkerKey {
-    if arguments.worker.is_some() {
-        return WorkerKey::given(arguments.worker.clone());
-    }
-    // Where no lock can be kept, trials of a killed run come back when their lease is over.
-    WorkerKey::take(&state_folder(), place, study).unwrap_or_else(|_| WorkerKey::given(None))
+fn worker_key(arguments: &Arguments, state: &Path, storage: &str, study: &str) -> WorkerKey {
+    let name = arguments.worker.as_deref();
+    // Where no state can be kept, trials of a killed run come back when their lease is over.
+    WorkerKey::take(state, storage, study, name)
+        .unwrap_or_else(|_| WorkerKey::passing(arguments.worker.clone()))
 }
 
-/// Where locks of this user are kept, and results that wait for a storage.
-fn state_folder() -> PathBuf {
+/// Where the state of this user's runs is kept: who they are, and results that wait for a storage.
+fn state_folder() -> Result<PathBuf> {
     let from = |variable, below: &str| {
         std::env::var_os(variable)
             .filter(|folder| Path::new(folder).is_absolute())
             .map(|folder| PathBuf::from(folder).join(below))
     };
-    from("XDG_STATE_HOME", "wimble")
-        .or_else(|| from("HOME", ".local/state/wimble"))
-        .unwrap_or_else(|| std::env::temp_dir().join("wimble"))
+    match from("XDG_STATE_HOME", "wimble").or_else(|| from("HOME", ".local/state/wimble")) {
+        Some(folder) => Ok(folder),
+        None => private_folder(&std::env::temp_dir()),
+    }
+}
+
+/// A folder that only this user can write to, in one that everybody can: otherwise another user could leave results there,
+/// and this one would tell them.
+fn private_folder(shared: &Path) -> Result<PathBuf> {
+    let user = rustix::process::geteuid().as_raw();
+    let folder = shared.join(format!("wimble-{user}"));
+    match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            return Err(error).with_context(|| folder.display().to_string());
+        }
+        _ => {}
+    }
+    // Not of what a link leads to.
+    let found = std::fs::symlink_metadata(&folder)?;
+    if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
+        bail!(
+            "{} is open to other users, so that nothing in it can be trusted; set HOME or XDG_STATE_HOME to a folder of \
+             your own",
+            folder.display()
+        );
+    }
+    Ok(folder)
 }
 
 fn report(
@@ -198,7 +228,7 @@ fn report(
         let reachable = counts.is_some() && !is_single;
         reachable.then(|| Outlook::of(study, count)).transpose()
     };
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.json {
         let end = match summary.end {
             End::BudgetSpent => "budget-spent",
@@ -297,7 +327,7 @@ fn recommended(study: &Study, summary: &Summary) -> Option<Best> {
         return None;
     }
     study.recommend().unwrap_or_else(|error| {
-        eprintln!("note: {error}");
+        eprintln!("note: {}", crate::terminal::plain(&error.to_string()));
         None
     })
 }
@@ -346,5 +376,26 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary, worth_a_look: &
         End::NothingWorks(_) => format!(
             "To forget these failures: wimble delete {name}{words}\nOnce this is fixed: wimble run {file}{words}"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_state_folder_that_others_can_write_to_is_refused() {
+        let shared = tempfile::tempdir().unwrap();
+        let folder = private_folder(shared.path()).unwrap();
+        assert_eq!(private_folder(shared.path()).unwrap(), folder);
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let error = private_folder(shared.path()).unwrap_err().to_string();
+        assert!(error.contains("open to other users"), "{error}");
+        // One that another user made, as a link to a folder of his.
+        std::fs::remove_dir(&folder).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &folder).unwrap();
+        assert!(private_folder(shared.path()).is_err());
     }
 }

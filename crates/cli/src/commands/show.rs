@@ -1,7 +1,7 @@
 //! `wimble show`: everything about one trial.
 
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -10,7 +10,7 @@ use wimble::goal::Goal;
 use wimble_study::exchange::Row;
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Neighbours, Origin, Outcome, Trial};
+use wimble_study::{Neighbours, Origin, Outcome, Study, Trial};
 
 use crate::front;
 use crate::progress::short;
@@ -20,6 +20,8 @@ use crate::storage::{self, Which};
 const NEIGHBOURS: usize = 3;
 /// How many lines of the log are shown.
 const LINES: usize = 20;
+/// How much of a log is read, in bytes.
+const SHOWN: u64 = 64 << 10;
 
 /// Arguments of `wimble show`.
 #[derive(Args)]
@@ -39,7 +41,7 @@ pub struct Arguments {
 
 /// Prints the trial.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open()?;
+    let study = arguments.which.look()?;
     let trial = study.trial(arguments.trial)?;
     let record = study.store().study(&study.settings().name)?;
     // Users and other programs made the rest.
@@ -51,8 +53,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     } else {
         None
     };
-    let log = log(arguments, &trial)?;
-    let mut out = std::io::stdout().lock();
+    let log = log(arguments, &study, &trial)?;
+    let mut out = crate::terminal::out();
     if arguments.json {
         let mut json = serde_json::to_value(Row::new(&trial, &study.settings().goal))?;
         json["nearest"] = serde_json::to_value(&neighbours)?;
@@ -195,17 +197,21 @@ fn output(trial: &Trial) -> Option<&str> {
 }
 
 /// The log of a trial that has a folder, if the study was named by its file.
-fn log(arguments: &Arguments, trial: &Trial) -> Result<Option<(String, String)>> {
+fn log(arguments: &Arguments, study: &Study, trial: &Trial) -> Result<Option<(String, String)>> {
     let Some((path, file)) = arguments.which.path().zip(arguments.which.file()?) else {
         return Ok(None);
     };
     let Some(folders) = file.evaluation.and_then(|evaluation| evaluation.folders) else {
         return Ok(None);
     };
-    let folder = trial_folder::path(&storage::home(&path).join(folders), &file.name, trial.id);
+    let (folders, name) = (storage::home(&path).join(folders), &file.name);
+    let mut folder = trial_folder::path(&folders, &study.store().identity()?, name, trial.id);
+    if !folder.exists() {
+        folder = trial_folder::path_before(&folders, name, trial.id);
+    }
     let read = |name: &str| -> Option<(String, String)> {
         let log: PathBuf = folder.join(name);
-        let text = String::from_utf8_lossy(&std::fs::read(&log).ok()?).into_owned();
+        let text = end_of(&log).ok()?;
         (!text.trim().is_empty()).then(|| (log.display().to_string(), text))
     };
     let names = match trial.outcome() {
@@ -213,4 +219,20 @@ fn log(arguments: &Arguments, trial: &Trial) -> Result<Option<(String, String)>>
         _ => ["stdout.log", "stderr.log"],
     };
     Ok(names.into_iter().find_map(read))
+}
+
+/// The last lines of a log, which may be of any length.
+fn end_of(log: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(log)?;
+    let length = file.metadata()?.len();
+    let cut = length.saturating_sub(SHOWN);
+    file.seek(SeekFrom::Start(cut))?;
+    let mut bytes = Vec::new();
+    file.take(SHOWN).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if cut == 0 {
+        return Ok(text);
+    }
+    let begin = text.find('\n').map_or(0, |at| at + 1);
+    Ok(format!("({length} bytes, of which the end is shown)\n{}", &text[begin..]))
 }

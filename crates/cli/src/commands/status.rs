@@ -43,7 +43,7 @@ struct Rate {
 
 /// Prints how far the study is.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open()?;
+    let study = arguments.which.look()?;
     let rate = Rate { since: Instant::now(), finished: study.counts()?.finished() };
     loop {
         let counts = study.counts()?;
@@ -53,11 +53,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             true => json(&study, &counts, budget)?,
             false => text(&study, &counts, budget, &rate)?,
         };
-        let mut out = std::io::stdout().lock();
-        if arguments.watch.is_some() && !arguments.json && out.is_terminal() {
+        if arguments.watch.is_some() && !arguments.json && std::io::stdout().is_terminal() {
             // Home, and clear what is below.
-            write!(out, "\x1b[H\x1b[2J")?;
+            write!(std::io::stdout(), "\x1b[H\x1b[2J")?;
         }
+        let mut out = crate::terminal::out();
         write!(out, "{text}")?;
         out.flush()?;
         let Some(interval) = arguments.watch.filter(|_| !is_over(&counts, budget)) else {

@@ -27,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if budget < before {
         study.set_budget(budget)?;
     }
-    let mut out = std::io::stdout();
+    let mut out = crate::terminal::out();
     if arguments.json {
         let (running, queued) = (counts.running, counts.queued);
         let report = serde_json::json!({

@@ -12,8 +12,8 @@ use crate::{progress, table};
 
 /// Prints the studies.
 pub fn run(look: &Look) -> Result<()> {
-    let store = look.storage.existing()?;
-    let mut out = std::io::stdout().lock();
+    let store = look.storage.look()?;
+    let mut out = crate::terminal::out();
     let mut rows = table::plain([
         "study",
         "complete",
@@ -30,7 +30,7 @@ pub fn run(look: &Look) -> Result<()> {
             Ok(record) => record,
             // One study that this version cannot read does not hide the others.
             Err(error) => {
-                eprintln!("warning: {error}");
+                eprintln!("warning: {}", crate::terminal::plain(&error.to_string()));
                 continue;
             }
         };

@@ -193,7 +193,11 @@ fn tell(study: &Study, token: &str, mut fields: Map<String, Json>) -> Result<()>
         }
         _ => bail!("give exactly one of value, objectives, failed, infeasible, release and alive"),
     };
-    writeln!(std::io::stdout(), "{}", serde_json::json!({ "trial": token.trial, "done": done }))?;
+    writeln!(
+        crate::terminal::out(),
+        "{}",
+        serde_json::json!({ "trial": token.trial, "done": done })
+    )?;
     Ok(())
 }
 

@@ -12,6 +12,9 @@ use wimble_study::{Filter, Outcome, Stage, Study, Trial};
 use crate::storage::Which;
 use crate::table;
 
+/// The rows of a table.
+const BLOCK: usize = 2_000;
+
 /// Arguments of `wimble trials`.
 #[derive(Args)]
 pub struct Arguments {
@@ -91,25 +94,41 @@ impl Order {
 
 /// Prints the trials.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.open()?;
+    let study = arguments.which.look()?;
     let goal = &study.settings().goal;
-    let trials = select(arguments, Order::of(&arguments.sort, goal)?, &study)?;
-    let mut out = std::io::stdout().lock();
+    let mut trials = select(arguments, Order::of(&arguments.sort, goal)?, &study)?;
+    let mut out = crate::terminal::out();
     if arguments.json {
-        for trial in &trials {
-            writeln!(out, "{}", serde_json::to_string(&Row::new(trial, goal))?)?;
+        for trial in trials {
+            writeln!(out, "{}", serde_json::to_string(&Row::new(&trial?, goal))?)?;
         }
         return Ok(());
     }
-    write!(out, "{}", table::trials(study.settings(), &trials))?;
+    // A table knows all of its rows, to know how wide they are: a long list is several.
+    let mut shown = 0;
+    loop {
+        let block: Vec<Trial> = trials.by_ref().take(BLOCK).collect::<Result<_, _>>()?;
+        if block.is_empty() && shown > 0 {
+            break;
+        }
+        write!(out, "{}", table::trials(study.settings(), &block))?;
+        shown += block.len();
+        if block.len() < BLOCK {
+            break;
+        }
+    }
     let all = study.counts()?.total();
-    if (trials.len() as u64) < all {
-        writeln!(out, "\n{} of {all} trials", trials.len())?;
+    if (shown as u64) < all {
+        writeln!(out, "\n{shown} of {all} trials")?;
     }
     Ok(())
 }
 
-fn select(arguments: &Arguments, order: Order, study: &Study) -> Result<Vec<Trial>> {
+/// Trials, one after the other.
+type Selected<'s> = Box<dyn Iterator<Item = wimble_study::Result<Trial>> + 's>;
+
+/// The trials to print. In the order of their numbers they are read as they are printed; to sort them takes all of them.
+fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<Selected<'s>> {
     let goal = &study.settings().goal;
     let (stage, outcome) = match arguments.state {
         None => (None, None),
@@ -128,7 +147,7 @@ fn select(arguments: &Arguments, order: Order, study: &Study) -> Result<Vec<Tria
     {
         let best = study.best_trials(limit)?;
         if best.len() == limit || arguments.state.is_some() {
-            return Ok(best);
+            return Ok(Box::new(best.into_iter().map(Ok)));
         }
     }
     // The storage knows which trials have values, and not which of them are violating.
@@ -147,6 +166,9 @@ fn select(arguments: &Arguments, order: Order, study: &Study) -> Result<Vec<Tria
         limit: arguments.limit.filter(|_| in_order),
         ..Filter::default()
     };
+    if in_order {
+        return Ok(Box::new(study.each_trial(&filter)));
+    }
     let mut trials = study.trials(&filter)?;
     if let Some(violating) = by_constraints {
         trials.retain(|trial| trial.is_violating(goal) == violating);
@@ -168,7 +190,7 @@ fn select(arguments: &Arguments, order: Order, study: &Study) -> Result<Vec<Tria
         trials.reverse();
     }
     trials.truncate(arguments.limit.unwrap_or(usize::MAX));
-    Ok(trials)
+    Ok(Box::new(trials.into_iter().map(Ok)))
 }
 
 /// Low for good trials: those that meet all constraints come first, then violating ones, then those without values.

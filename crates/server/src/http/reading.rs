@@ -198,7 +198,8 @@ pub(super) async fn csv(
             }
         }
         let mut body = Vec::new();
-        csv_file::write(&settings.space, &settings.goal, &all, &mut body)?;
+        let rows = || -> csv_file::Rows<'_> { Box::new(all.iter().cloned().map(Ok)) };
+        csv_file::write(&settings.space, &settings.goal, &rows, &mut body)?;
         let mut response = answer::packed(&headers, None, "text/csv; charset=utf-8", body);
         let name: String =
             study.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

@@ -9,7 +9,7 @@
 //! except texts that nobody could mistake for JSON. An empty cell means that there is none.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{Read, Write};
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value as Json;
@@ -58,15 +58,24 @@ impl<'g> Names<'g> {
     }
 }
 
-/// Writes rows of a study with this space and goal.
-pub fn write(space: &SearchSpace, goal: &Goal, rows: &[Row], out: &mut dyn Write) -> Result<()> {
+/// Rows, one after the other.
+pub type Rows<'r> = Box<dyn Iterator<Item = Result<Row>> + 'r>;
+
+/// Writes rows of a study with this space and goal. They are gone through twice and never kept: first to learn which
+/// columns there are, then to write them. Attributes that appear in between have no column.
+pub fn write<'r>(
+    space: &SearchSpace,
+    goal: &Goal,
+    rows: &dyn Fn() -> Rows<'r>,
+    out: &mut dyn Write,
+) -> Result<()> {
     write_all(space, goal, rows, out).map_err(|error| Error::exchange(&error))
 }
 
-fn write_all(
+fn write_all<'r>(
     space: &SearchSpace,
     goal: &Goal,
-    rows: &[Row],
+    rows: &dyn Fn() -> Rows<'r>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
@@ -75,12 +84,20 @@ fn write_all(
     let measured = |row: &Row, name: &str| {
         row.objectives.get(name).or_else(|| row.constraints.get(name)).copied()
     };
-    let has_deviation = |name: &&str| {
-        rows.iter().any(|row| measured(row, name).is_some_and(|m| m.deviation.is_some()))
-    };
-    let deviations: Vec<&str> = names.deviations().filter(has_deviation).collect();
-    let attributes: BTreeSet<&str> =
-        rows.iter().flat_map(|row| row.attributes.iter().map(|(name, _)| name)).collect();
+    let (mut deviations, mut attributes) = (BTreeSet::new(), BTreeSet::new());
+    for row in rows() {
+        let row = row?;
+        let has_deviation =
+            |name: &&str| measured(&row, name).is_some_and(|m| m.deviation.is_some());
+        deviations.extend(names.deviations().filter(has_deviation));
+        for (name, _) in row.attributes.iter() {
+            if !attributes.contains(name) {
+                attributes.insert(name.to_owned());
+            }
+        }
+    }
+    let deviations: Vec<&str> =
+        names.deviations().filter(|name| deviations.contains(name)).collect();
     let fields = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let parameters = space.parameters().map(|parameter| format!("{PARAMETER}{}", parameter.name));
     let header = fields(&BEFORE)
@@ -93,7 +110,8 @@ fn write_all(
         .chain(attributes.iter().map(|name| format!("{ATTRIBUTE}{name}")));
     writer.write_record(header)?;
     let number = |value: f64| format!("{value:?}");
-    for row in rows {
+    for row in rows() {
+        let row = &row?;
         let before = [row.trial.map(|trial| trial.to_string()), Some(row.state.clone())];
         let single =
             [row.value.map(number), row.deviation.map(number)].into_iter().take(single.len());
@@ -120,16 +138,26 @@ fn write_all(
 }
 
 /// Reads rows of a study with this space and goal. Only `state` or the values and the parameters are needed.
-pub fn read(space: &SearchSpace, goal: &Goal, text: &str) -> Result<Vec<Row>> {
-    read_all(space, goal, text).map_err(|error| Error::exchange(&error))
+/// Each is handed on as soon as it is read.
+pub fn read(
+    space: &SearchSpace,
+    goal: &Goal,
+    text: impl Read,
+    mut each: impl FnMut(Row) -> anyhow::Result<()>,
+) -> Result<()> {
+    read_all(space, goal, text, &mut each).map_err(|error| Error::exchange(&error))
 }
 
-fn read_all(space: &SearchSpace, goal: &Goal, text: &str) -> anyhow::Result<Vec<Row>> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
+fn read_all(
+    space: &SearchSpace,
+    goal: &Goal,
+    text: impl Read,
+    each: &mut dyn FnMut(Row) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut reader = csv::Reader::from_reader(text);
     let header = reader.headers()?.clone();
     let names = Names::new(goal);
     check_header(space, &names, &header)?;
-    let mut rows = Vec::new();
     for (number, record) in reader.records().enumerate() {
         let record = record?;
         let place = || format!("row {}", number + 2);
@@ -165,7 +193,7 @@ fn read_all(space: &SearchSpace, goal: &Goal, text: &str) -> anyhow::Result<Vec<
         let value = number("value")?;
         let objectives = named(OBJECTIVE, &names.objectives)?;
         let is_measured = value.is_some() || !objectives.is_empty();
-        rows.push(Row {
+        each(Row {
             trial: number("trial")?.map(|trial| trial as u64),
             state: cell("state")
                 .unwrap_or_else(|| if is_measured { "complete" } else { "queued" }.to_owned()),
@@ -186,9 +214,9 @@ fn read_all(space: &SearchSpace, goal: &Goal, text: &str) -> anyhow::Result<Vec<
                     Some((column.strip_prefix(ATTRIBUTE)?.to_owned(), json))
                 })
                 .collect(),
-        });
+        })?;
     }
-    Ok(rows)
+    Ok(())
 }
 
 /// Refuses a column that no row of the study has, and names those that there are.

@@ -1,6 +1,6 @@
-//! One JSON object a line.
+//! One JSON object a line. Rows are written and handed on one by one, and never kept.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 use anyhow::Context as _;
 
@@ -8,22 +8,29 @@ use super::row::Row;
 use crate::error::{Error, Result};
 
 /// Writes rows.
-pub fn write(rows: &[Row], out: &mut dyn Write) -> Result<()> {
-    let mut write = || -> anyhow::Result<()> {
-        for row in rows {
-            serde_json::to_writer(&mut *out, row)?;
-            out.write_all(b"\n")?;
-        }
+pub fn write(rows: impl Iterator<Item = Result<Row>>, out: &mut dyn Write) -> Result<()> {
+    let write = |row: Row, out: &mut dyn Write| -> anyhow::Result<()> {
+        serde_json::to_writer(&mut *out, &row)?;
+        out.write_all(b"\n")?;
         Ok(())
     };
-    write().map_err(|error| Error::exchange(&error))
+    for row in rows {
+        write(row?, out).map_err(|error| Error::exchange(&error))?;
+    }
+    Ok(())
 }
 
-/// Reads rows. Empty lines are ignored.
-pub fn read(text: &str) -> Result<Vec<Row>> {
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let row = |(number, line): (usize, &str)| -> anyhow::Result<Row> {
-        serde_json::from_str(line).with_context(|| format!("line {}", number + 1))
+/// Reads rows. Empty lines are ignored. Each row is handed on as soon as it is read.
+pub fn read(text: impl BufRead, mut each: impl FnMut(Row) -> anyhow::Result<()>) -> Result<()> {
+    let mut row = |number: usize, line: std::io::Result<String>| -> anyhow::Result<()> {
+        let line = line?;
+        if line.trim().is_empty() {
+            return Ok(());
+        }
+        each(serde_json::from_str(&line).with_context(|| format!("line {}", number + 1))?)
     };
-    lines.map(row).collect::<anyhow::Result<_>>().map_err(|error| Error::exchange(&error))
+    for (number, line) in text.lines().enumerate() {
+        row(number, line).map_err(|error| Error::exchange(&error))?;
+    }
+    Ok(())
 }

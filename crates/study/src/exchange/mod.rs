@@ -123,6 +123,28 @@ mod tests {
         study
     }
 
+    fn all<'r>(rows: &'r [Row]) -> impl Fn() -> csv::Rows<'r> {
+        || Box::new(rows.iter().cloned().map(Ok))
+    }
+
+    fn from_csv(space: &SearchSpace, goal: &Goal, text: &str) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        csv::read(space, goal, text.as_bytes(), |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn from_lines(text: &[u8]) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        json_lines::read(text, |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
     fn rows(study: &Study) -> (Vec<Trial>, Vec<Row>) {
         let trials = study.trials(&Filter::default()).unwrap();
         let rows = trials.iter().map(|trial| Row::new(trial, &study.settings().goal)).collect();
@@ -137,12 +159,12 @@ mod tests {
         assert_eq!(states, ["running", "failed", "infeasible", "complete"]);
         let mut text = Vec::new();
         let Settings { space, goal, .. } = study.settings();
-        csv::write(space, goal, &rows, &mut text).unwrap();
+        csv::write(space, goal, &all(&rows), &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
-        assert_eq!(csv::read(space, goal, &text).unwrap(), rows);
+        assert_eq!(from_csv(space, goal, &text).unwrap(), rows);
         let mut lines = Vec::new();
-        json_lines::write(&rows, &mut lines).unwrap();
-        assert_eq!(json_lines::read(&String::from_utf8(lines).unwrap()).unwrap(), rows);
+        json_lines::write(all(&rows)(), &mut lines).unwrap();
+        assert_eq!(from_lines(&lines).unwrap(), rows);
     }
 
     #[test]
@@ -204,14 +226,14 @@ mod tests {
         assert_eq!((&states[3..8], states[8]), (&complete[..], "violating"));
         assert!(rows.iter().all(|row| row.value.is_none()));
         let mut text = Vec::new();
-        csv::write(space, goal, &rows, &mut text).unwrap();
+        csv::write(space, goal, &all(&rows), &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         let header = "trial,state,\"objective.error, test\",objective.speed,constraint.memory,deviation.speed,reason";
         assert!(text.starts_with(header), "{text}");
-        assert_eq!(csv::read(space, goal, &text).unwrap(), rows);
+        assert_eq!(from_csv(space, goal, &text).unwrap(), rows);
         let mut lines = Vec::new();
-        json_lines::write(&rows, &mut lines).unwrap();
-        assert_eq!(json_lines::read(&String::from_utf8(lines).unwrap()).unwrap(), rows);
+        json_lines::write(all(&rows)(), &mut lines).unwrap();
+        assert_eq!(from_lines(&lines).unwrap(), rows);
         let path = folder.path().join("optuna.db");
         assert_eq!(optuna::write(&path, study.settings(), &trials).unwrap(), 8);
         let found = optuna::read(&path, None).unwrap();
@@ -240,7 +262,7 @@ mod tests {
         let without = Row { constraints: Default::default(), ..row.clone() };
         assert_eq!(refused(without), "the constraint `memory` is missing");
         let text = "objective.sped,param.x\n";
-        let error = csv::read(&study.settings().space, goal, text).unwrap_err().to_string();
+        let error = from_csv(&study.settings().space, goal, text).unwrap_err().to_string();
         assert!(error.contains("column `objective.sped` is unknown"), "{error}");
         assert!(error.contains("objective.speed, constraint.memory, param.x"), "{error}");
     }
@@ -253,10 +275,10 @@ mod tests {
             ("value,param.n\n0.5,1\nlow,2\n", "row 3: value is \"low\", but must be a number"),
             ("value,param.m\n", "column `param.m` is unknown; there are trial, state,"),
         ] {
-            let error = csv::read(&space, &Goal::default(), text).unwrap_err().to_string();
+            let error = from_csv(&space, &Goal::default(), text).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
-        let error = json_lines::read("\n{\"state\": 1}\n").unwrap_err().to_string();
+        let error = from_lines(b"\n{\"state\": 1}\n").unwrap_err().to_string();
         assert!(error.starts_with("line 2: invalid type"), "{error}");
         let row = Row { state: "asleep".to_owned(), ..rows(&study()).1[1].clone() };
         let error = row.addition(&Goal::default()).unwrap_err().to_string();

@@ -12,6 +12,7 @@
 //! anew, so that a command is run (retries + 1) · (lost-retries + 1) times at most.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,8 @@ const KEPT_CHARACTERS: usize = 4_000;
 /// Evaluates trials of one study.
 #[derive(Debug, Clone)]
 pub struct Evaluator {
+    /// The identity of the storage, which tells apart studies of one name.
+    pub storage: String,
     /// The study's name.
     pub study: String,
     /// What its results are about.
@@ -112,6 +115,7 @@ impl Evaluator {
         let folders = self.evaluation.folders.as_ref().map(|folders| self.home.join(folders));
         let folder = match TrialFolder::create(
             folders.as_deref(),
+            &self.storage,
             &self.study,
             claim.trial,
             &claim.configuration,
@@ -124,20 +128,17 @@ impl Evaluator {
                 )));
             }
         };
-        let mut invocation = self.invocation(
-            claim,
-            slot,
-            folder.path(),
-            [folder.params_file(), folder.result_file()],
-        );
-        invocation.logs = folder.logs();
         let limits =
             Limits { timeout: self.evaluation.timeout, grace: self.evaluation.grace, urgency };
         let mut left = self.evaluation.retries;
         loop {
-            let ended = folder.clear_result().and_then(|()| process::run(&invocation, &limits));
+            let result = folder.new_result_file();
+            let files = [folder.params_file(), result.clone()];
+            let mut invocation = self.invocation(claim, slot, folder.path(), files);
+            invocation.logs = folder.logs();
+            let ended = process::run(&invocation, &limits);
             let ended = ended.map_err(|error| Unfinished::CannotRun(error.to_string()))?;
-            match self.judge(&ended, &folder)? {
+            match self.judge(&ended, folder.take_result(&result))? {
                 Finding { outcome: Outcome::Failed(failure), .. } if left > 0 => {
                     left -= 1;
                     retried(&failure.reason);
@@ -147,13 +148,18 @@ impl Evaluator {
         }
     }
 
-    fn judge(&self, ended: &Ended, folder: &TrialFolder) -> Result<Finding, Unfinished> {
+    /// What came of a run, by how it ended and what was in its result file.
+    fn judge(
+        &self,
+        ended: &Ended,
+        result: io::Result<Option<String>>,
+    ) -> Result<Finding, Unfinished> {
         let failed = |reason: String| {
             Ok(Finding::from(Outcome::Failed(Failure { reason, output: last_words(ended) })))
         };
-        let found = || match folder.result() {
+        let found = || match &result {
             Ok(Some(text)) => {
-                finding::read(&text, &self.goal).map_err(|reason| format!("result file: {reason}"))
+                finding::read(text, &self.goal).map_err(|reason| format!("result file: {reason}"))
             }
             Ok(None) => finding::read(&ended.stdout, &self.goal),
             Err(error) => Err(format!("result file: {error}")),
@@ -211,6 +217,7 @@ mod tests {
         let file = StudyFile::parse("s.toml", &text, Format::Toml)
             .unwrap_or_else(|error| panic!("{error}"));
         Evaluator {
+            storage: "db".to_owned(),
             study: file.name,
             goal: file.goal,
             evaluation: file.evaluation.unwrap(),
@@ -305,7 +312,7 @@ mod tests {
         let evaluator = evaluator(&command, &format!("folders = {runs}"));
         let finding = evaluator.evaluate(&claim(&nasty), 0, &|| Urgency::None, &|_| {});
         assert_eq!(finding, Ok(Outcome::from(1.0).into()));
-        let trial = folder.path().join("runs/s/000003");
+        let trial = super::super::trial_folder::path(&folder.path().join("runs"), "db", "s", 3);
         assert_eq!(std::fs::read_to_string(trial.join("seen")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(trial.join("env")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "alive");

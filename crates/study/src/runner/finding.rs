@@ -56,6 +56,9 @@ const DECIDING: usize = 3;
 /// Reads the output of a command, or what it wrote to its result file, as a result under a goal.
 pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
     let mut end = text.len();
+    // Where the last of the words stands that make an object a result; looked for once, for a text may have many lines.
+    let last_word =
+        FIELDS[..DECIDING].iter().filter_map(|field| text.rfind(&format!("\"{field}\""))).max();
     // From the last line to the first; an object reaches from its first line to `end` at most.
     while end > 0 {
         let start = text[..end].trim_end_matches(['\n', '\r']).rfind('\n').map_or(0, |at| at + 1);
@@ -71,11 +74,7 @@ pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
                     return of_fields(fields, goal);
                 }
                 Ok(_) => {}
-                Err(reason)
-                    if FIELDS[..DECIDING]
-                        .iter()
-                        .any(|field| text[start..].contains(&format!("\"{field}\""))) =>
-                {
+                Err(reason) if last_word.is_some_and(|at| at >= start) => {
                     return Err(format!(
                         "the result is not JSON ({reason}); a value must be a finite number"
                     ));
@@ -315,6 +314,19 @@ mod tests {
         }
         let negative = read("{\"value\": 1, \"deviation\": -2}", &Goal::default()).unwrap_err();
         assert!(negative.contains("the deviation -2"), "{negative}");
+    }
+
+    #[test]
+    fn a_megabyte_of_anything_is_read_in_no_time() {
+        let since = std::time::Instant::now();
+        let deep = format!("{{\"value\": {}", "[".repeat(10_000));
+        assert!(outcome(&deep).unwrap_err().contains("recursion limit"), "{deep:.80}");
+        for line in ["{\n", "{", "[\n", "{\"a\":\n", "{\"value\":[\n", "0.5 x\n"] {
+            let text = line.repeat((1 << 20) / line.len());
+            assert!(outcome(&text).is_err(), "{line}");
+        }
+        // Without optimisation; it took minutes when each line looked through the rest.
+        assert!(since.elapsed() < std::time::Duration::from_secs(30), "{:?}", since.elapsed());
     }
 
     #[test]

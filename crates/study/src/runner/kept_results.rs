@@ -4,7 +4,8 @@
 //! it took the result or refused it as too late. A run begins by telling what an earlier one left. Two runs may tell the
 //! same result: the key of a tell is made of its token, and the second is acknowledged like the first.
 //!
-//! One file a result, renamed into place when it is whole.
+//! One file a result, renamed into place when it is whole. A file that cannot be read is set aside under another name, and
+//! holds up nobody.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -20,6 +21,17 @@ use crate::trial::Token;
 #[derive(Debug, Clone)]
 pub struct KeptResults {
     folder: PathBuf,
+    /// Where an earlier version kept them.
+    before: Option<PathBuf>,
+}
+
+/// A file that should hold a result, and cannot be read. It was set aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// Where it is now.
+    pub file: PathBuf,
+    /// Why it cannot be read.
+    pub reason: String,
 }
 
 /// A finding and the right to tell it.
@@ -33,9 +45,17 @@ pub struct KeptResult {
 }
 
 impl KeptResults {
-    /// Below the folder `state`. `storage` tells apart studies of the same name. Nothing is made before it is needed.
+    /// Below the folder `state`. `storage`, the identity of the storage, tells apart studies of the same name. Nothing is
+    /// made before it is needed.
     pub fn new(state: &Path, storage: &str, study: &str) -> Self {
-        Self { folder: state.join("unsent").join(worker_key::place(storage, study)) }
+        Self { folder: folder(state, storage, study), before: None }
+    }
+
+    /// Also those that a version up to 0.1 kept, which knew the storage by its address.
+    #[must_use]
+    pub fn and_before(mut self, state: &Path, address: &str, study: &str) -> Self {
+        self.before = Some(folder(state, address, study));
+        self
     }
 
     /// Where they are.
@@ -49,47 +69,71 @@ impl KeptResults {
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(&serde_json::to_vec(result)?)?;
         file.as_file().sync_all()?;
-        file.persist(self.path(result.token))?;
+        file.persist(self.folder.join(file_name(result.token)))?;
         File::open(&self.folder)?.sync_all()
     }
 
     /// Keeps the result of a token no longer.
     pub fn forget(&self, token: Token) -> io::Result<()> {
-        match fs::remove_file(self.path(token)) {
-            // Another run may have told it.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => {
-                // It goes with the last of its files; until then the system refuses.
-                let _ = fs::remove_dir(&self.folder);
-                Ok(())
+        for folder in self.folders() {
+            match fs::remove_file(folder.join(file_name(token))) {
+                // Another run may have told it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed?,
             }
+            // It goes with the last of its files; until then the system refuses.
+            let _ = fs::remove_dir(folder);
         }
+        Ok(())
     }
 
-    /// All that are kept, in the order of their trials.
-    pub fn all(&self) -> io::Result<Vec<KeptResult>> {
-        let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
-        let mut results = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            // What is not whole has another name.
-            if path.extension().is_some_and(|ending| ending == "json") {
-                match fs::read(&path) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    text => results.push(serde_json::from_slice::<KeptResult>(&text?)?),
+    /// All that are kept, in the order of their trials, and what cannot be read.
+    pub fn all(&self) -> io::Result<(Vec<KeptResult>, Vec<Damaged>)> {
+        let (mut results, mut damaged) = (Vec::new(), Vec::new());
+        for folder in self.folders() {
+            let entries = match fs::read_dir(folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries?,
+            };
+            for entry in entries {
+                let path = entry?.path();
+                // What is not whole has another name.
+                if path.extension().is_some_and(|ending| ending == "json") {
+                    match read(&path) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Ok(result) => results.push(result),
+                        Err(error) => {
+                            let file = path.with_extension("damaged");
+                            let moved = fs::rename(&path, &file).is_ok();
+                            let file = if moved { file } else { path };
+                            damaged.push(Damaged { file, reason: error.to_string() });
+                        }
+                    }
                 }
             }
         }
         results.sort_by_key(|result| result.token);
-        Ok(results)
+        Ok((results, damaged))
     }
 
-    fn path(&self, token: Token) -> PathBuf {
-        self.folder.join(format!("{token}.json"))
+    fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.folder).chain(&self.before)
     }
+}
+
+fn folder(state: &Path, storage: &str, study: &str) -> PathBuf {
+    state.join("unsent").join(worker_key::place(storage, study))
+}
+
+fn file_name(token: Token) -> String {
+    format!("{token}.json")
+}
+
+fn read(path: &Path) -> io::Result<KeptResult> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
 #[cfg(test)]
@@ -103,7 +147,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let kept = |storage, study| KeptResults::new(state.path(), storage, study);
         let results = kept("db", "s");
-        assert_eq!(results.all().unwrap(), []);
+        assert_eq!(results.all().unwrap(), (vec![], vec![]));
         let attributes: Attributes = [("epochs".to_owned(), 12.into())].into_iter().collect();
         let result = |trial, outcome| KeptResult {
             token: Token { trial, fence: 9 },
@@ -117,14 +161,31 @@ mod tests {
         for result in all.iter().rev() {
             results.keep(result).unwrap();
         }
-        assert_eq!(results.all().unwrap(), all);
-        assert_eq!(kept("other", "s").all().unwrap(), []);
-        assert_eq!(kept("db", "t").all().unwrap(), []);
+        assert_eq!(results.all().unwrap().0, all);
+        assert_eq!(kept("other", "s").all().unwrap().0, []);
+        assert_eq!(kept("db", "t").all().unwrap().0, []);
+        // As an earlier version left it, under the address.
+        let later = kept("identity", "s").and_before(state.path(), "db", "s");
+        assert_eq!(later.all().unwrap().0, all);
         for result in &all {
             results.forget(result.token).unwrap();
             results.forget(result.token).unwrap();
         }
         assert!(!results.folder().exists());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_set_aside_and_holds_up_nobody() {
+        let state = tempfile::tempdir().unwrap();
+        let results = KeptResults::new(state.path(), "db", "s");
+        let finding = Finding::from(Outcome::from(0.5));
+        let good = KeptResult { token: Token { trial: 1, fence: 2 }, finding };
+        results.keep(&good).unwrap();
+        fs::write(results.folder().join("3.4.json"), b"{\"token\":{\"tri").unwrap();
+        let (whole, damaged) = results.all().unwrap();
+        assert_eq!((whole.as_slice(), damaged.len()), (&[good.clone()][..], 1));
+        assert!(damaged[0].file.ends_with("3.4.damaged") && damaged[0].file.exists());
+        assert_eq!(results.all().unwrap(), (vec![good], vec![]));
     }
 
     #[test]

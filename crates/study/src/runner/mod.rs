@@ -7,12 +7,13 @@
 //! ```
 //!
 //! # Contract
-//! - One process is one worker of the study and holds up to W trials. Started again under the same worker key, it finds
-//!   the trials that it ran and runs them again.
+//! - One process is one worker of the study and holds up to W trials. Started again with the same state, it tells the
+//!   results that it could not tell before, then finds the trials that it ran and runs them again ([`WorkerKey`]).
 //! - A result is told once, and never lost. Asks and tells have keys; while the storage is unreachable the runner repeats
 //!   them under the same key, for as long as its patience lasts. Meanwhile results are kept in files ([`KeptResults`]): if
 //!   this run cannot tell them, the next one does.
-//! - A trial whose lease is lost belongs to another worker: the runner ends its command and drops its result.
+//! - A trial that another worker took belongs to that worker: the runner ends its command and drops its result. Nobody
+//!   takes it while heartbeats arrive, however late they are.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
 //!   are lost. After its time budget it begins no more trials, and ends with those that it runs.
 //! - [`Stop`] ends it early: once, commands are asked to end and their trials return to the queue; twice, commands are
@@ -38,12 +39,14 @@ use std::time::{Duration, Instant};
 
 pub use evaluator::{Evaluator, Unfinished};
 pub use finding::Finding;
-pub use kept_results::{KeptResult, KeptResults};
+pub use kept_results::{Damaged, KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
 
 use wimble::outcome::{Failure, Outcome};
 
 use crate::error::{Error, Result};
+use crate::random::random_word;
+use crate::store::{Ask, Resume};
 use crate::study::Study;
 use crate::trial::{Claim, Token};
 use absence::Absence;
@@ -97,8 +100,8 @@ impl Stop {
 pub struct Runner {
     /// What evaluates a trial.
     pub evaluator: Evaluator,
-    /// The key of this process in the study.
-    pub worker: String,
+    /// Who this process is in the study.
+    pub worker: WorkerKey,
     /// How many commands run at a time.
     pub workers: usize,
     /// The time after which no more trials begin. Those that run are finished.
@@ -158,6 +161,8 @@ pub enum Event {
         /// How long the outage lasted.
         lasted: Duration,
     },
+    /// A result that an earlier run kept cannot be read, and is left where it is.
+    Damaged(Damaged),
     /// A result could not be told yet, and waits for the storage.
     Kept {
         /// The trial.
@@ -202,6 +207,7 @@ pub struct Summary {
 impl Runner {
     /// Runs until the study is done, the time is over or it is told to stop.
     pub fn run(&self, study: &Study, watch: &(dyn Fn(Event) + Sync)) -> Result<Summary> {
+        trial_folder::sweep(&std::env::temp_dir());
         let absence = Absence::new(watch, &self.stop, self.patience);
         let shared =
             Shared { runner: self, study, watch, absence, held: Mutex::new(BTreeMap::new()) };
@@ -250,9 +256,14 @@ impl Asking<'_> {
     fn run(self, reports: &std::sync::mpsc::Receiver<Report>) -> Result<Summary> {
         let Shared { runner, study, absence, .. } = self.shared;
         let mut books = Books { any_value: study.best()?.is_some(), ..Books::default() };
+        // Before anything is asked: what was evaluated must not be given to anybody once more.
         self.tell_what_was_kept(&mut books)?;
+        // A result that is still kept has a token of the process before, which resuming would end.
+        if books.kept == 0 {
+            self.resume()?;
+        }
         let deadline = runner.time.map(|time| Instant::now() + time);
-        let nonce = worker_key::nonce();
+        let nonce = random_word();
         let mut asks = 0_u64;
         let mut running = 0;
         let mut failure = None;
@@ -271,7 +282,7 @@ impl Asking<'_> {
                 }
             } else if running < runner.workers {
                 asks += 1;
-                match self.ask(&format!("{}-{nonce}-{asks}", runner.worker), &mut books) {
+                match self.ask(&format!("ask-{nonce}-{asks}"), &mut books) {
                     Ok(0) if running == 0 => match absence.outlast(|| study.progress(), || {}) {
                         None => continue,
                         Some(Ok(progress)) if progress.running == 0 && progress.queued == 0 => {
@@ -317,9 +328,29 @@ impl Asking<'_> {
             doing: "reading the results that an earlier run left there",
             source: Box::new(source),
         };
-        for result in kept.all().map_err(unreadable)? {
+        let (results, damaged) = kept.all().map_err(unreadable)?;
+        for damaged in damaged {
+            (self.shared.watch)(Event::Damaged(damaged));
+        }
+        for result in results {
             let report = self.shared.tell(&result, None);
             self.enter(report, books);
+        }
+        Ok(())
+    }
+
+    /// Takes back the trials that the processes before this one ran.
+    fn resume(&self) -> Result<()> {
+        let Shared { runner, study, absence, .. } = self.shared;
+        let worker = &runner.worker;
+        let Some(incarnation) = worker.incarnation() else { return Ok(()) };
+        if worker.formerly().is_empty() {
+            return Ok(());
+        }
+        let resume = Resume { worker: worker.as_str(), incarnation, formerly: worker.formerly() };
+        if absence.outlast(|| study.resume(&resume), || {}).transpose()?.is_some() {
+            // What is not forgotten is asked for again by the next process, and nobody holds anything under it.
+            let _ = worker.settle();
         }
         Ok(())
     }
@@ -328,7 +359,9 @@ impl Asking<'_> {
     fn ask(&self, key: &str, books: &mut Books) -> Result<usize> {
         let Shared { runner, study, watch, absence, held } = self.shared;
         let Runner { worker, workers, .. } = runner;
-        let asked = absence.outlast(|| study.ask(worker, key, *workers), || {});
+        let (name, incarnation) = (worker.as_str(), worker.incarnation());
+        let ask = Ask { worker: name, incarnation, key, wanted: *workers };
+        let asked = absence.outlast(|| study.ask_with(&ask), || {});
         let mut new = 0;
         for claim in asked.transpose()?.unwrap_or_default() {
             if books.begun.insert(claim.token) {

@@ -23,6 +23,8 @@ use super::guardian::Guardian;
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
 
+/// The variable that names the storage of this program. Commands do not get it.
+const STORAGE: &str = "WIMBLE_STORAGE";
 /// Interval between checks whether to stop.
 const LOOK: Duration = Duration::from_millis(25);
 /// Interval between checks for the end of a child whose output has ended.
@@ -116,6 +118,8 @@ fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
         .args(arguments)
         // What gives the right to tell is not for the command that is evaluated.
         .env_remove("WIMBLE_TOKEN")
+        // It may hold a password, and what a command knows ends up in its logs.
+        .env_remove(STORAGE)
         .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
         .current_dir(&invocation.folder)
         .stdin(Stdio::null())

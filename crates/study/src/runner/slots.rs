@@ -105,8 +105,10 @@ impl Shared<'_> {
                 return Report::Released(trial);
             }
             Some(Err(error)) => error.to_string(),
-            None => "the storage did not answer; the trial is run again when its lease is over"
-                .to_owned(),
+            None => {
+                "the storage did not answer; the next run, or another worker, runs the trial again"
+                    .to_owned()
+            }
         };
         (self.watch)(Event::Dropped { trial, reason });
         Report::Gone

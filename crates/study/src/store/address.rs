@@ -52,7 +52,15 @@ impl Address {
         })
     }
 
-    /// The same for a caller that does its own waiting: calls to a server that is unreachable fail soon.
+    /// Opens the store to read it. A file of SQLite must exist, and is not written to.
+    pub fn open_to_read(&self) -> Result<Arc<dyn Store>> {
+        match self {
+            Self::Sqlite(path) => Ok(Arc::new(Sqlite::to_read(path)?)),
+            Self::Memory | Self::Postgres(_) | Self::Http(_) => self.open(),
+        }
+    }
+
+    /// As [`Self::open`], for a caller that does its own waiting: calls to a server that is unreachable fail soon.
     pub fn open_impatient(&self) -> Result<Arc<dyn Store>> {
         match self {
             Self::Postgres(url) => Ok(Arc::new(Postgres::at(url)?.patience(Duration::ZERO))),
@@ -70,6 +78,9 @@ impl FromStr for Address {
             Err(Error::Address { address: without_password(text), reason: reason.to_owned() })
         };
         let path = match text.split_once(':') {
+            _ if !text.contains("://") && is_keyword_form(text) => {
+                return refuse("is a list of keywords; write postgresql://user@host:5432/database");
+            }
             _ if text.is_empty() => {
                 return refuse("is empty; write a file name, or postgresql://user@host/database");
             }
@@ -121,34 +132,77 @@ impl fmt::Debug for Address {
     }
 }
 
-/// An address as it may be shown: `…` for a password, and for the values of parameters that may hold one.
+/// The parameters whose values are shown. That of any other may be a password, or a part of one.
+const SHOWN: [&str; 19] = [
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "dbname",
+    "host",
+    "hostaddr",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "load_balance_hosts",
+    "port",
+    "schema",
+    "sslmode",
+    "sslnegotiation",
+    "sslrootcert",
+    "target_session_attrs",
+    "tcp_user_timeout",
+    "user",
+];
+
+/// Whether a parameter of an address is one of those whose values are shown.
+pub(crate) fn is_shown(name: &str) -> bool {
+    SHOWN.contains(&name)
+}
+
+/// An address as it may be shown: `…` for a password, and for whatever may hold one.
 pub(crate) fn without_password(address: &str) -> String {
-    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    let (rest, query) = match rest.split_once('?') {
-        Some((rest, query)) => (rest, Some(query)),
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return if is_keyword_form(address) { "…".to_owned() } else { address.to_owned() };
+    };
+    let (user, rest) = match rest.rsplit_once('@') {
+        // A password may hold the characters that end a user, a host or a path, if it was not encoded; then nobody knows
+        // where it begins and ends.
+        Some((user, _)) if user.contains(['/', '?', '#']) => return format!("{scheme}://…"),
+        // A token may stand where the name of a user stands.
+        Some((_, rest)) if scheme.starts_with("http") => ("…@".to_owned(), rest),
+        Some((user, rest)) => match user.split_once(':') {
+            Some((name, _)) => (format!("{name}:…@"), rest),
+            None => (format!("{user}@"), rest),
+        },
+        None => (String::new(), rest),
+    };
+    let (place, query) = match rest.split_once('?') {
+        Some((place, query)) => (place, Some(query)),
         None => (rest, None),
     };
-    // A password may hold the characters that end an authority, if it was not encoded: the last `@` counts.
-    let rest = match rest.rsplit_once('@') {
-        // A token may stand where the name of a user stands.
-        Some((_, host)) if scheme.starts_with("http") => format!("…@{host}"),
-        Some((user, host)) => match user.split_once(':') {
-            Some((name, _)) => format!("{name}:…@{host}"),
-            None => format!("{user}@{host}"),
-        },
-        None => rest.to_owned(),
-    };
     let shown = |pair: &str| match pair.split_once('=') {
-        Some((name, _)) if name.to_ascii_lowercase().contains("pass") => format!("{name}=…"),
-        _ => pair.to_owned(),
+        Some((name, _)) if is_shown(name) => pair.to_owned(),
+        Some((name, _)) if name.eq_ignore_ascii_case("password") => format!("{name}=…"),
+        _ => "…".to_owned(),
     };
     match query {
         Some(query) => {
             let query: Vec<String> = query.split('&').map(shown).collect();
-            format!("{scheme}://{rest}?{}", query.join("&"))
+            format!("{scheme}://{user}{place}?{}", query.join("&"))
         }
-        None => format!("{scheme}://{rest}"),
+        None => format!("{scheme}://{user}{place}"),
     }
+}
+
+/// Whether a text is a connection string of PostgreSQL's other form, `host=h user=me password=…`, and not a path.
+fn is_keyword_form(text: &str) -> bool {
+    let decoded = percent_encoding::percent_decode_str(text).decode_utf8_lossy().to_lowercase();
+    let names = ["password", "passfile", "host", "hostaddr", "user", "dbname"];
+    decoded
+        .split(|c: char| c.is_whitespace() || c == '&' || c == '?' || c == ';')
+        .filter_map(|word| word.split_once('='))
+        .any(|(name, _)| names.contains(&name.trim()))
 }
 
 #[cfg(test)]
@@ -192,13 +246,61 @@ mod tests {
             "http://:s3cret@h:8765",
             "http://s3cret@h:8765",
             "https://worker:s3cret@h/path",
+            "postgresql://me:s3?cret&s3cret@h/d",
+            "postgresql://me:s3cret?x=s3cret@h/d?sslmode=disable",
+            "postgresql://h/d?pass%77ord=s3cret&sslmode=disable",
+            "postgresql://h/d?PASSWORD=s3cret",
+            "postgresql://h/d?options=-c%20x=s3cret&s3cret",
+            "postgresql://me:x?password=s3cret@s3cret:1@h/d",
         ] {
             let shown = match text.parse::<Address>() {
                 Ok(address) => format!("{address} {address:?}"),
                 Err(error) => format!("{error} {error:?}"),
             };
             assert!(!shown.contains("s3cret"), "{shown}");
-            assert!(shown.contains("://") && shown.contains('h'), "{shown}");
+            assert!(shown.contains("://"), "{shown}");
+        }
+        for text in [
+            "host=h user=me password=s3cret",
+            "password='s3cret' dbname=d",
+            "PASSWORD = s3cret host=h",
+        ] {
+            let error = text.parse::<Address>().unwrap_err();
+            let shown = format!("{error} {error:?}");
+            assert!(!shown.contains("s3cret") && shown.contains("list of keywords"), "{shown}");
+        }
+        // Nothing is hidden that people need to see.
+        for text in
+            ["postgresql://me@h:5432/d?sslmode=require&schema=a", "postgresql://h/d", "dir/a=b.db"]
+        {
+            assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
+        }
+    }
+
+    proptest::proptest! {
+        /// Wherever a password stands, and whatever it is made of: it is not shown, nor are its parts.
+        #[test]
+        fn no_output_has_the_password(odd in "[@:/?&=#%]{0,3}", place in 0..5_usize) {
+            let password = format!("s3cret{odd}S3CRET");
+            let text = match place {
+                0 => format!("postgresql://me:{password}@h:5432/d?sslmode=disable"),
+                1 => format!("postgresql://me:{password}@h/d"),
+                2 => format!("postgresql://h/d?user=me&password={password}"),
+                3 => format!("postgres://me:{password}@/d?host=/run"),
+                _ => format!("host=h password={password} user=me"),
+            };
+            let mut said = without_password(&text);
+            match text.parse::<Address>() {
+                Ok(address) => {
+                    said += &format!("{address} {address:?}");
+                    // Never reached: what is wrong is found before anything is connected to.
+                    if let Err(error) = crate::store::postgres::check_address(&text) {
+                        said += &format!("{error} {error:?}");
+                    }
+                }
+                Err(error) => said += &format!("{error} {error:?}"),
+            }
+            proptest::prop_assert!(!said.contains("s3cret") && !said.contains("S3CRET"), "{}", said);
         }
     }
 }

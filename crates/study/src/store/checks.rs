@@ -1,6 +1,6 @@
 //! Checks of arguments that are the same for every back end, and the form in which outcomes are stored.
 
-use super::{Ask, Tell};
+use super::{Ask, Resume, Tell};
 use wimble::outcome::{Failure, Measured, Measurement, Outcome};
 
 use crate::addition::Addition;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::settings::check_name;
 
 /// More trials than anybody asks for on purpose.
-const LARGEST_ASK: usize = 10_000;
+pub(super) const LARGEST_ASK: usize = 10_000;
 /// What is kept of a reason and of output, in bytes.
 const LONGEST_REASON: usize = 2 << 10;
 const LONGEST_OUTPUT: usize = 16 << 10;
@@ -16,12 +16,22 @@ const LONGEST_OUTPUT: usize = 16 << 10;
 /// Refuses names and numbers that no ask can have.
 pub(super) fn check_ask(study: &str, ask: &Ask<'_>) -> Result<()> {
     check_name(study, "worker", ask.worker)?;
+    if let Some(incarnation) = ask.incarnation {
+        check_name(study, "incarnation", incarnation)?;
+    }
     check_name(study, "client key", ask.key)?;
     if !(1..=LARGEST_ASK).contains(&ask.wanted) {
         let most = LARGEST_ASK as u64;
         return Err(invalid(study, "number of trials asked for", ask.wanted, most));
     }
     Ok(())
+}
+
+/// Refuses names that no worker can have.
+pub(super) fn check_resume(study: &str, resume: &Resume<'_>) -> Result<()> {
+    check_name(study, "worker", resume.worker)?;
+    check_name(study, "incarnation", resume.incarnation)?;
+    resume.formerly.iter().try_for_each(|earlier| check_name(study, "incarnation", earlier))
 }
 
 /// Refuses names and attributes that no tell can have.

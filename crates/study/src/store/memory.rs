@@ -6,21 +6,25 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard};
 
-use super::rows::{Answer, Head, Reads, Rows};
+use super::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
 use super::rules::Rules;
-use super::{Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Stage, Store, Tell};
+use super::{
+    Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Resume, Stage, Store, Tell,
+};
 
 use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
+use crate::random::random_word;
 use crate::settings::{EngineSpan, Record, check_format};
 use crate::trial::{Change, Origin, State, Token, Trial};
 
 /// Studies in memory.
 pub struct Memory {
     clock: Box<dyn Clock>,
+    identity: String,
     studies: Mutex<Studies>,
 }
 
@@ -34,7 +38,7 @@ struct Studies {
 impl Memory {
     /// No studies yet, and this clock.
     pub fn new(clock: impl Clock) -> Self {
-        Self { clock: Box::new(clock), studies: Mutex::default() }
+        Self { clock: Box::new(clock), identity: random_word(), studies: Mutex::default() }
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Studies>> {
@@ -67,6 +71,10 @@ fn unknown(study: &str) -> Error {
 }
 
 impl Reader for Memory {
+    fn identity(&self) -> Result<String> {
+        Ok(self.identity.clone())
+    }
+
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, Table::record)?
     }
@@ -156,6 +164,10 @@ impl Store for Memory {
         self.write(study, |rules| rules.ask(ask, proposal))
     }
 
+    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {
+        self.write(study, |rules| rules.resume(resume))
+    }
+
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
         self.write(study, |rules| rules.add(additions))
     }
@@ -170,10 +182,6 @@ impl Store for Memory {
 
     fn release(&self, study: &str, token: Token) -> Result<()> {
         self.write(study, |rules| rules.release(token))
-    }
-
-    fn expire_leases(&self, study: &str) -> Result<usize> {
-        self.write(study, |rules| Ok(rules.ended()))
     }
 }
 
@@ -313,12 +321,20 @@ impl Rows for Table {
     }
 
     fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>> {
-        Ok(self.due.range(..=(now, u64::MAX)).map(|&(_, id)| self.get(id)).collect())
+        let due = self.due.range(..=(now, u64::MAX)).take(LOOKED_AT);
+        Ok(due.map(|&(_, id)| self.get(id)).collect())
     }
 
-    fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>> {
-        let held = self.held.get(worker).into_iter().flatten();
-        Ok(held.take(limit).map(|&id| self.get(id)).collect())
+    fn held_by(
+        &mut self,
+        worker: &str,
+        incarnation: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Trial>> {
+        let held = self.held.get(worker).into_iter().flatten().map(|&id| self.get(id));
+        let own = held
+            .filter(|trial| trial.lease().is_some_and(|lease| lease.is_of(worker, incarnation)));
+        Ok(own.take(limit).collect())
     }
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {

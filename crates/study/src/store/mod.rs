@@ -9,21 +9,29 @@
 //! the old ones ended, so that the new study honours no token of the old one.
 //!
 //! **Claims.** A running trial is held by exactly one worker, under a lease with a fencing token. Heartbeats renew the
-//! lease. A lease that has expired ends at the next call that writes to the study, before that call does anything else: the
-//! trial returns to the queue or, if it was lost more often than the retry limit allows, finishes as failed. From then on,
-//! calls with the old token are refused, with the reason. A worker may also release a trial: it returns to the queue, and
-//! that does not count as lost.
+//! lease. A lease that is due ends nothing by itself: its holder may renew it, tell, release and go on for as long as
+//! nobody else wants the trial. An ask that finds too few trials in the queue gives notice to the holders of trials that
+//! are due, half a lease long ([`LONGEST_NOTICE`] at most). Any sign of life of the holder cancels the notice. Once it is
+//! over, an ask takes the trial under a new token or, if it was lost more often than the retry limit allows, has it finish
+//! as failed. From then on, calls with the old token are refused, with the reason. A worker may also release a trial: it
+//! returns to the queue, and that does not count as lost.
 //!
-//! **Time** comes from the store's own [`Clock`](crate::Clock), and decides only when a lease expires. Who holds a trial is
-//! decided by its token: fencing numbers grow with every claim, and only the latest of a trial counts. If the clock jumps
-//! back, leases last longer; if it jumps forwards, they end early. Neither gives a trial two holders.
+//! **Workers** have a name and an incarnation. An ask gives back the trials that the same incarnation of the same name
+//! holds. An incarnation is a random word that a process makes when it starts, and keeps with its state. The next process
+//! that finds that state shows the word, and [`Store::resume`] gives it the trials under new tokens, once: of two processes
+//! with copies of one state, the second gets nothing. Whoever asks without an incarnation vouches that no other process
+//! uses the name at the same time.
+//!
+//! **Time** comes from the store's own [`Clock`](crate::Clock), and decides only when a lease is due and a notice is over.
+//! Who holds a trial is decided by its token: fencing numbers grow with every claim, and only the latest of a trial counts.
+//! If the clock jumps back, leases last longer. If it jumps forwards, they are due early, and a worker that sends
+//! heartbeats keeps its trials all the same: the notice begins after the jump.
 //!
 //! **Keys.** An ask that is repeated with the same client key gives the same claims and changes nothing. A tell that is
 //! repeated with the same key, token, outcome and attributes is acknowledged again. A key that was used for something else
 //! is refused. An ask that gave nothing leaves no trace. The answer to an ask is kept until all of its trials have been
 //! finished for a day ([`ANSWERS_KEPT`]); a later ask then forgets it, and its key counts as new. `wanted` is how many
-//! trials the worker wants to hold. Those that it holds already come first, under their tokens, so that a restarted worker
-//! finds its own trials again. A worker key therefore belongs to one process at a time.
+//! trials the worker wants to hold. Those that it holds already come first, under their tokens.
 //!
 //! **Additions** are trials that the method did not propose, each under a key that no other addition to the study has:
 //! adding one again gives the number of its trial and changes nothing, and a key with something else is refused. One
@@ -34,8 +42,7 @@
 //! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
 //!
 //! **Durability.** What was acknowledged is not lost by killing any process (SQLite, PostgreSQL: nor by loss of power
-//! or a crash of the server). Only heartbeats may be lost. A refused call changes nothing, except that expired leases
-//! end. A call whose back end failed may be repeated with the same keys, whether or not it was done. Finished trials never
+//! or a crash of the server). Only heartbeats may be lost. A refused call changes nothing. A call whose back end failed may be repeated with the same keys, whether or not it was done. Finished trials never
 //! change.
 //!
 //! **Sequence.** Every change of a trial's state takes the study's next sequence number, in the order in which changes
@@ -78,15 +85,31 @@ use crate::trial::{Change, Claim, State, Token, Trial};
 /// How long after the end of its last trial the answer to an ask is kept, at least.
 pub const ANSWERS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The longest time between asking for a trial whose lease is due and taking it.
+pub const LONGEST_NOTICE: Duration = Duration::from_secs(30);
+
 /// A worker's request for trials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask<'a> {
-    /// The worker's own key.
+    /// The worker's name.
     pub worker: &'a str,
+    /// Which process of that name asks; `None` if the caller vouches that there is no other.
+    pub incarnation: Option<&'a str>,
     /// The key of this ask.
     pub key: &'a str,
     /// How many trials the worker wants to hold.
     pub wanted: usize,
+}
+
+/// A worker that starts again, and shows that it is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resume<'a> {
+    /// The worker's name.
+    pub worker: &'a str,
+    /// Its new incarnation.
+    pub incarnation: &'a str,
+    /// Its earlier incarnations, which nobody else knows.
+    pub formerly: &'a [String],
 }
 
 /// The end of a trial, as its worker reports it.
@@ -223,6 +246,9 @@ impl OutcomeKind {
 
 /// The reading half of the contract: what a dashboard or a report needs. It changes nothing.
 pub trait Reader: Send + Sync {
+    /// A random word that no other storage has, made with the storage and the same by whatever address it is reached.
+    fn identity(&self) -> Result<String>;
+
     /// The study of this name.
     fn study(&self, study: &str) -> Result<Record>;
 
@@ -249,6 +275,11 @@ pub trait Reader: Send + Sync {
 
     /// What the back end says of itself.
     fn condition(&self) -> Result<Condition>;
+
+    /// What is damaged below the rows, as far as the back end can tell.
+    fn faults(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 }
 
 /// A place where studies are kept, by the contract above: the reading half, and the writing half.
@@ -262,8 +293,12 @@ pub trait Store: Reader {
     /// Changes how many trials the study may have. Trials that exist stay.
     fn set_budget(&self, study: &str, budget: u64) -> Result<()>;
 
-    /// Gives a worker the trials that it runs already, then queued ones, then proposed ones.
+    /// Gives a worker the trials that it runs already, then queued ones, then those that other workers lost, then proposed
+    /// ones.
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply>;
+
+    /// Gives the trials that earlier incarnations of a worker hold to its new one, under new tokens. Returns how many.
+    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize>;
 
     /// Adds trials that the method did not propose. Returns their numbers, in order.
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>>;
@@ -290,7 +325,9 @@ pub trait Store: Reader {
     /// Gives a trial back to the queue.
     fn release(&self, study: &str, token: Token) -> Result<()>;
 
-    /// Ends the leases that have expired, and returns how many. All calls above that name a token or a worker do so
-    /// too.
-    fn expire_leases(&self, study: &str) -> Result<usize>;
+    /// Makes anew what is kept beside the rows of a study: its counts, its last numbers, the index of its best trials.
+    fn recount(&self, study: &str) -> Result<()> {
+        // Where nothing is kept beside them there is nothing to do.
+        self.study(study).map(|_| ())
+    }
 }

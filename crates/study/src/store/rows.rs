@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::Ask;
+use super::checks::LARGEST_ASK;
 use crate::addition::Addition;
 use crate::clock::Timestamp;
 use crate::counts::Counts;
@@ -14,6 +15,10 @@ use crate::trial::{Token, Trial};
 
 /// How many old answers an ask looks at. More than the one that it adds, so that they become fewer.
 pub(super) const REVIEWED: usize = 2;
+
+/// How many due trials an ask looks at: as many as anybody asks for. There are more only if many workers died at once,
+/// and a later ask finds those.
+pub(super) const LOOKED_AT: usize = LARGEST_ASK;
 
 /// What a study knows of itself as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,10 +97,15 @@ pub(super) trait Rows {
     fn trial(&mut self, id: u64) -> Result<Option<Trial>>;
     fn insert(&mut self, trial: &Trial) -> Result<()>;
     fn update(&mut self, trial: &Trial) -> Result<()>;
-    /// The running trials whose leases are due at `now`.
+    /// The running trials whose leases are due at `now`, the longest due first, [`LOOKED_AT`] at most.
     fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>>;
-    /// The first running trials of a worker.
-    fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>>;
+    /// The first running trials of an incarnation of a worker.
+    fn held_by(
+        &mut self,
+        worker: &str,
+        incarnation: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Trial>>;
     /// The first queued trials: those that users added, then the others, each in the order of their numbers.
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>>;
     fn answer(&mut self, key: &str) -> Result<Option<Answer>>;

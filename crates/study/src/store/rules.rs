@@ -1,17 +1,17 @@
 //! The contract as steps on rows, written once for every back end.
 //!
 //! A back end opens a transaction that excludes other writers of the study, and hands its [`Rows`] to [`Rules`]. It
-//! commits what the rules did, even if they refuse the call: a refusal changes nothing, except that expired leases end.
-//! Only a failure of the back end itself rolls back.
+//! commits what the rules did, and rolls back if they refuse the call or the back end fails: neither changes anything.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
-use super::checks::{check_additions, check_ask, check_tell, invalid, storable};
+use super::checks::{check_additions, check_ask, check_resume, check_tell, invalid, storable};
 use super::rows::{Answer, Granted, Head, REVIEWED, Reads, Rows};
-use super::{ANSWERS_KEPT, Ask, Proposal, Refused, Reply, Tell};
+use super::{ANSWERS_KEPT, Ask, LONGEST_NOTICE, Proposal, Refused, Reply, Resume, Tell};
 use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
@@ -24,37 +24,13 @@ pub(super) struct Rules<'a, R: Rows> {
     rows: &'a mut R,
     head: Head,
     now: Timestamp,
-    ended: usize,
 }
 
 impl<'a, R: Rows> Rules<'a, R> {
-    /// Reads the head of the study, and ends the leases that have expired.
+    /// Reads the head of the study.
     pub fn begin(study: &'a str, rows: &'a mut R, reads: Reads<'_>) -> Result<Self> {
         let (head, now) = rows.begin(reads)?;
-        let mut rules = Self { study, rows, head, now, ended: 0 };
-        for mut trial in rules.rows.due(now)? {
-            let State::Running(lease) = trial.state.clone() else { continue };
-            trial.lost += 1;
-            let state = if trial.lost > rules.head.retries {
-                let reason = format!("its worker was lost {} times", trial.lost);
-                let outcome = Outcome::Failed(reason.into());
-                let attributes = Attributes::default();
-                State::Finished(Finish { outcome, attributes, at: now, lease, key: None })
-            } else {
-                State::Queued(Some(Ended::RanOut))
-            };
-            rules.change(&mut trial, state)?;
-            rules.ended += 1;
-        }
-        if rules.ended > 0 {
-            rules.rows.save_head(&rules.head)?;
-        }
-        Ok(rules)
-    }
-
-    /// How many leases ended when the call began.
-    pub fn ended(&self) -> usize {
-        self.ended
+        Ok(Self { study, rows, head, now })
     }
 
     pub fn ask(&mut self, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
@@ -62,10 +38,11 @@ impl<'a, R: Rows> Rules<'a, R> {
         if let Some(answer) = self.rows.answer(ask.key)? {
             return self.repeat(ask, &answer).map(Reply::Claims);
         }
-        let held = self.rows.held_by(ask.worker, ask.wanted)?;
+        let held = self.rows.held_by(ask.worker, ask.incarnation, ask.wanted)?;
         let queued = self.rows.queued(ask.wanted - held.len())?;
         let stale = self.rows.stale_answers(self.now, REVIEWED)?;
-        let missing = ask.wanted - held.len() - queued.len();
+        let overdue = self.overdue(ask, ask.wanted - held.len() - queued.len())?;
+        let missing = ask.wanted - held.len() - queued.len() - overdue.len();
         let evaluated_here = self.head.issued - self.head.counts.imported;
         let room = self.head.budget.saturating_sub(evaluated_here);
         let missing = missing.min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -82,14 +59,20 @@ impl<'a, R: Rows> Rules<'a, R> {
         let mut claims = Vec::with_capacity(ask.wanted);
         for mut trial in held {
             if let State::Running(lease) = &mut trial.state {
-                lease.due = lease.due.max(self.now.after(self.head.lease));
+                lease.renew(self.now, self.head.lease);
                 let fence = lease.fence;
                 claims.push(claim(&trial, fence));
             }
             self.rows.update(&trial)?;
         }
         for mut trial in queued {
-            let running = self.grant(ask.worker);
+            let running = self.grant(ask);
+            self.change(&mut trial, running)?;
+            claims.push(claim(&trial, self.head.fence));
+        }
+        for mut trial in overdue {
+            trial.lost += 1;
+            let running = self.grant(ask);
             self.change(&mut trial, running)?;
             claims.push(claim(&trial, self.head.fence));
         }
@@ -98,7 +81,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         }
         for configuration in fresh.iter().take(usize::try_from(room).unwrap_or(usize::MAX)) {
             let taken = claims.len() < ask.wanted;
-            let state = if taken { self.grant(ask.worker) } else { State::Queued(None) };
+            let state = if taken { self.grant(ask) } else { State::Queued(None) };
             let trial = self.issue(configuration.clone(), Origin::Proposed, state)?;
             if taken {
                 claims.push(claim(&trial, self.head.fence));
@@ -113,6 +96,24 @@ impl<'a, R: Rows> Rules<'a, R> {
             self.rows.save_head(&self.head)?;
         }
         Ok(Reply::Claims(claims))
+    }
+
+    /// Gives the trials that earlier incarnations of a worker hold to its present one, under new tokens.
+    pub fn resume(&mut self, resume: &Resume<'_>) -> Result<usize> {
+        check_resume(self.study, resume)?;
+        let Resume { worker, incarnation, formerly } = *resume;
+        let mut moved = 0;
+        for earlier in formerly.iter().filter(|earlier| *earlier != incarnation) {
+            for mut trial in self.rows.held_by(worker, Some(earlier), usize::MAX)? {
+                let running = self.lease_for(worker, Some(incarnation));
+                self.change(&mut trial, running)?;
+                moved += 1;
+            }
+        }
+        if moved > 0 {
+            self.rows.save_head(&self.head)?;
+        }
+        Ok(moved)
     }
 
     pub fn add(&mut self, additions: &[Addition]) -> Result<Vec<u64>> {
@@ -159,8 +160,7 @@ impl<'a, R: Rows> Rules<'a, R> {
             match self.held(token) {
                 Ok(mut trial) => {
                     if let State::Running(lease) = &mut trial.state {
-                        // A clock that was set back must not shorten what was promised.
-                        lease.due = lease.due.max(self.now.after(self.head.lease));
+                        lease.renew(self.now, self.head.lease);
                     }
                     self.rows.update(&trial)?;
                 }
@@ -192,7 +192,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         }
         let mut trial = self.held(token)?;
         if let State::Running(lease) = trial.state.clone() {
-            let key = Some(key.to_owned());
+            let (key, lease) = (Some(key.to_owned()), Lease { notice: None, ..lease });
             let attributes = attributes.clone();
             let finish = Finish { outcome, attributes, at: self.now, lease, key };
             self.change(&mut trial, State::Finished(finish))?;
@@ -286,21 +286,72 @@ impl<'a, R: Rows> Rules<'a, R> {
         let at = addition.finished.unwrap_or(self.now);
         let lease = Lease {
             worker: addition.worker.clone().unwrap_or_else(|| "imported".to_owned()),
+            incarnation: None,
             fence: 0,
             since: addition.started.unwrap_or(at),
             due: at,
+            notice: None,
         };
         Finish { outcome, attributes: addition.attributes.clone(), at, lease, key: None }
     }
 
-    /// Gives a worker a lease under a new token.
-    fn grant(&mut self, worker: &str) -> State {
+    /// Up to `limit` trials of other workers that the asker may take: their leases are due, and their workers were silent
+    /// for the time of a notice. Gives notice for those that have none. A trial that was lost too often fails instead.
+    fn overdue(&mut self, ask: &Ask<'_>, limit: usize) -> Result<Vec<Trial>> {
+        let mut takeable = Vec::new();
+        if limit == 0 {
+            return Ok(takeable);
+        }
+        let (mut failed, mut noticed) = (false, 0);
+        for mut trial in self.rows.due(self.now)? {
+            let State::Running(lease) = &mut trial.state else { continue };
+            if lease.is_of(ask.worker, ask.incarnation) {
+                continue;
+            }
+            match lease.notice {
+                Some(notice) if notice > self.now => noticed += 1,
+                Some(_) if trial.lost >= self.head.retries => {
+                    let lease = lease.clone();
+                    trial.lost += 1;
+                    let reason = format!("its worker was lost {} times", trial.lost);
+                    let (outcome, attributes) =
+                        (Outcome::Failed(reason.into()), Attributes::default());
+                    let finish = Finish { outcome, attributes, at: self.now, lease, key: None };
+                    self.change(&mut trial, State::Finished(finish))?;
+                    failed = true;
+                }
+                Some(_) => takeable.push(trial),
+                None if noticed + takeable.len() < limit => {
+                    lease.notice = Some(self.now.after(notice(self.head.lease)));
+                    self.rows.update(&trial)?;
+                    noticed += 1;
+                }
+                None => {}
+            }
+            if takeable.len() == limit {
+                break;
+            }
+        }
+        if failed {
+            self.rows.save_head(&self.head)?;
+        }
+        Ok(takeable)
+    }
+
+    /// Gives the asker a lease under a new token.
+    fn grant(&mut self, ask: &Ask<'_>) -> State {
+        self.lease_for(ask.worker, ask.incarnation)
+    }
+
+    fn lease_for(&mut self, worker: &str, incarnation: Option<&str>) -> State {
         self.head.fence += 1;
         State::Running(Lease {
             worker: worker.to_owned(),
+            incarnation: incarnation.map(str::to_owned),
             fence: self.head.fence,
             since: self.now,
             due: self.now.after(self.head.lease),
+            notice: None,
         })
     }
 
@@ -357,8 +408,7 @@ impl<'a, R: Rows> Rules<'a, R> {
             }
             State::Queued(None) => return Err(unknown()),
             State::Queued(Some(Ended::RanOut)) => {
-                let lease = self.head.lease;
-                format!("no heartbeat came within {lease:?}, and the trial is back in the queue")
+                "its lease ended, and the trial is back in the queue".to_owned()
             }
             State::Queued(Some(Ended::Released)) => {
                 "it was released, and the trial is back in the queue".to_owned()
@@ -383,6 +433,11 @@ impl<'a, R: Rows> Rules<'a, R> {
     fn key_reused(&self, key: &str, before: String) -> Error {
         Error::KeyReused { study: self.study.to_owned(), key: key.to_owned(), before }
     }
+}
+
+/// How long a worker whose lease is due may still come back once another worker wants its trial: two heartbeats at least.
+fn notice(lease: Duration) -> Duration {
+    (lease / 2).min(LONGEST_NOTICE)
 }
 
 fn claim(trial: &Trial, fence: u64) -> Claim {

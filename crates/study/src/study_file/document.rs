@@ -2,7 +2,7 @@
 //!
 //! Both formats become the same tree, so that whatever reads it can point at the line and column of what it refuses.
 //! TOML brings the places along. In JSON they come from the addresses of raw values inside the text, which costs a
-//! pass over the text for each level of nesting; serde_json stops at 128 levels.
+//! pass over the text for each level of nesting, of which there are at most [`DEEPEST`].
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,6 +14,9 @@ use serde_json::value::RawValue;
 use toml::de::{DeTable, DeValue};
 
 use super::mistake::Mistake;
+
+/// Study files are nested three or four levels deep.
+const DEEPEST: usize = 64;
 
 /// Which language a study file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +101,9 @@ impl Node {
 
 /// The table that a text is.
 pub(super) fn parse(text: &str, format: Format) -> Result<Table, Mistake> {
+    if let Some(place) = opening_run(text) {
+        return Err(too_deep(place..place + 1));
+    }
     let node = match format {
         Format::Toml => {
             let table = DeTable::parse(text).map_err(|error| {
@@ -114,7 +120,7 @@ pub(super) fn parse(text: &str, format: Format) -> Result<Table, Mistake> {
                 let place = offset(text, error.line(), error.column());
                 Mistake::at(place..place, format!("this is not JSON: {error}"))
             })?;
-            json_node(text, raw)?
+            json_node(text, raw, 0)?
         }
     };
     match node.content {
@@ -166,9 +172,32 @@ fn toml_node(value: &DeValue<'_>, span: Range<usize>) -> Result<Node, Mistake> {
     Ok(Node { span, content })
 }
 
-fn json_node(text: &str, raw: &RawValue) -> Result<Node, Mistake> {
+fn too_deep(place: Range<usize>) -> Mistake {
+    Mistake::at(place, format!("this is nested more than {DEEPEST} levels deep"))
+}
+
+/// Where more brackets open in a row than any file needs: parsers look through the rest of the text for each of them.
+fn opening_run(text: &str) -> Option<usize> {
+    let mut run = 0;
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' | b'[' => run += 1,
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            _ => run = 0,
+        }
+        if run > DEEPEST {
+            return Some(place);
+        }
+    }
+    None
+}
+
+fn json_node(text: &str, raw: &RawValue, depth: usize) -> Result<Node, Mistake> {
     let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     let span = start..start + raw.get().len();
+    if depth > DEEPEST {
+        return Err(too_deep(start..start + 1));
+    }
     let unreadable = |error: serde_json::Error| {
         Mistake::at(span.clone(), format!("this cannot be read: {error}"))
     };
@@ -180,7 +209,7 @@ fn json_node(text: &str, raw: &RawValue) -> Result<Node, Mistake> {
             let mut seen = BTreeSet::new();
             let mut table = Table::default();
             for (key, value) in entries {
-                let node = json_node(text, value)?;
+                let node = json_node(text, value, depth + 1)?;
                 let key_span = key_before(text, node.span.start);
                 if !seen.insert(key.clone()) {
                     return Err(Mistake::at(key_span, format!("`{key}` is given twice")));
@@ -192,7 +221,10 @@ fn json_node(text: &str, raw: &RawValue) -> Result<Node, Mistake> {
         Some(b'[') => {
             let values: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(unreadable)?;
             Content::List(
-                values.into_iter().map(|value| json_node(text, value)).collect::<Result<_, _>>()?,
+                values
+                    .into_iter()
+                    .map(|value| json_node(text, value, depth + 1))
+                    .collect::<Result<_, _>>()?,
             )
         }
         Some(b'"') => Content::Text(serde_json::from_str(raw.get()).map_err(unreadable)?),
@@ -283,6 +315,25 @@ mod tests {
             let Content::List(list) = &tree.get("a").unwrap().node.content else { panic!() };
             assert_eq!(&text[list[1].span.clone()], "2.5");
         }
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_is_refused_at_its_place_and_soon() {
+        let since = std::time::Instant::now();
+        for (open, close) in [("{\"a\":", "}"), ("[", "]"), ("{\"a\":[", "]}")] {
+            let text = format!("{{\"x\": {}1{}}}", open.repeat(10_000), close.repeat(10_000));
+            let mistake = parse(&text, Format::Json).unwrap_err();
+            assert!(mistake.message().contains("nested more than 64 levels"), "{mistake:?}");
+        }
+        for text in
+            ["{".repeat(1 << 20), "[".repeat(1 << 20), format!("a = {}", "[ ".repeat(1 << 19))]
+        {
+            for format in [Format::Toml, Format::Json] {
+                let mistake = parse(&text, format).unwrap_err();
+                assert!(mistake.message().contains("nested more than 64 levels"), "{mistake:?}");
+            }
+        }
+        assert!(since.elapsed() < std::time::Duration::from_secs(10), "{:?}", since.elapsed());
     }
 
     #[test]

@@ -9,6 +9,8 @@
 use std::fmt;
 use std::ops::Range;
 
+/// How many mistakes are shown: finding the line of each costs a pass over the text.
+const MOST: usize = 50;
 /// Longer lines are cut around the place.
 const WIDEST: usize = 90;
 
@@ -42,15 +44,19 @@ pub struct Mistakes {
     file: String,
     text: String,
     mistakes: Vec<Mistake>,
+    /// How many more there are.
+    more: usize,
 }
 
 impl Mistakes {
     pub(super) fn new(file: &str, text: &str, mut mistakes: Vec<Mistake>) -> Self {
         mistakes.sort_by_key(|mistake| mistake.span.start);
-        Self { file: file.to_owned(), text: text.to_owned(), mistakes }
+        let more = mistakes.len().saturating_sub(MOST);
+        mistakes.truncate(MOST);
+        Self { file: file.to_owned(), text: text.to_owned(), mistakes, more }
     }
 
-    /// Each with its line and column, counted from 1; columns count characters.
+    /// The first of them, each with its line and column, counted from 1; columns count characters.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &Mistake)> {
         self.mistakes.iter().map(|mistake| {
             let (line, column) = position(&self.text, mistake.span.start);
@@ -95,6 +101,9 @@ impl fmt::Display for Mistakes {
                 writeln!(f)?;
             }
         }
+        if self.more > 0 {
+            write!(f, "\n\nand {} more", self.more)?;
+        }
         Ok(())
     }
 }
@@ -129,5 +138,16 @@ mod tests {
         assert!(shown.ends_with(&format!("{}^^", " ".repeat(60))), "{shown}");
         let end = Mistakes::new("f", "a = 1\n", vec![Mistake::at(6..6, "end")]);
         assert_eq!(end.to_string(), "f:2:1: end\n");
+    }
+
+    #[test]
+    fn of_many_mistakes_the_first_are_shown() {
+        let text: String = (0..20_000).map(|i| format!("unknown{i} = 1\n")).collect();
+        let since = std::time::Instant::now();
+        let shown = crate::StudyFile::parse("s.toml", &text, crate::study_file::Format::Toml)
+            .unwrap_err()
+            .to_string();
+        assert!(shown.starts_with("s.toml:1:1: ") && shown.ends_with(" more"), "{shown:.200}");
+        assert!(since.elapsed() < std::time::Duration::from_secs(10), "{:?}", since.elapsed());
     }
 }

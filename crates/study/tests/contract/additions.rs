@@ -20,8 +20,8 @@ pub fn what_a_user_enqueues_is_run_first(place: &Place) {
     assert_eq!(study.ask("w2", "k2", 9).unwrap().len(), 2);
     study.enqueue("mine-3", guess(0.75)).unwrap();
     assert_eq!(one(&study, "w3", "k3").configuration, guess(0.75));
-    // Lost, it is first again.
-    place.clock.advance(LEASE);
+    // Given back, it is first again.
+    study.release(claims[0].token).unwrap();
     assert_eq!(one(&study, "w4", "k4").trial, 4);
     assert_eq!(study.trial(first.trial).unwrap().origin, Origin::Proposed);
     let outside = message(study.enqueue("bad", guess(7.0)));

@@ -8,7 +8,6 @@ pub fn asking_again_with_the_same_key_gives_the_same(place: &Place) {
     assert_eq!(study.ask("w", "k", 3).unwrap(), first);
     study.tell(first[1].token, &Outcome::from(1.0), "t").unwrap();
     place.clock.advance(LEASE);
-    study.expire_leases().unwrap();
     let sequence = place.store.changes_since("s", 0, 100).unwrap().last().unwrap().sequence();
     assert_eq!(study.ask("w", "k", 3).unwrap(), first);
     assert!(place.store.changes_since("s", sequence, 100).unwrap().is_empty());
@@ -29,7 +28,7 @@ pub fn a_restarted_worker_gets_its_own_back(place: &Place) {
     assert_eq!(third.trial, 2);
     // Coming back renewed the leases.
     place.clock.advance(LEASE * 3 / 4);
-    assert_eq!(study.expire_leases().unwrap(), 0);
+    assert_eq!(left_to_take(&study), 0);
     assert_eq!(restarted.ask("w", "k3", 1).unwrap(), first[..1]);
 }
 

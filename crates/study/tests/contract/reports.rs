@@ -21,7 +21,14 @@ pub fn counts_and_best_follow_every_change(place: &Place) {
             Counts { queued: 2, running: 1, valued: 5, infeasible: 1, ..Counts::default() };
         assert_eq!(study.counts().unwrap(), expected);
         place.clock.advance(LEASE);
-        study.expire_leases().unwrap();
+        // Wants more than the queue has: notice, then the end of the lease, and of the trial.
+        study.set_budget(1).unwrap();
+        assert_eq!(study.ask("v", "notice", 3).unwrap().len(), 2);
+        place.clock.advance(LEASE / 2);
+        assert_eq!(study.ask("v", "end", 3).unwrap().len(), 2);
+        for claim in study.ask("v", "again", 3).unwrap() {
+            study.release(claim.token).unwrap();
+        }
         let counts = study.counts().unwrap();
         assert_eq!((counts.running, counts.failed, counts.total()), (0, 1, 9));
         let best = |count| -> Vec<u64> {

@@ -61,7 +61,7 @@ pub fn an_older_engine_is_continued_and_the_record_says_from_which_trial(place: 
     // What an older program did: two proposals, and what a user added in between.
     for (key, known) in [("old-1", 0), ("old-2", 3)] {
         let made = Proposal { engine: "0.0.9".into(), ..proposal(known, vec![point(), point()]) };
-        let ask = Ask { worker: key, key, wanted: 2 };
+        let ask = Ask { worker: key, incarnation: None, key, wanted: 2 };
         let reply = place.store.ask("s", &ask, Some(&made)).unwrap();
         assert!(matches!(reply, Reply::Claims(claims) if claims.len() == 2));
         if known == 0 {

@@ -14,8 +14,7 @@ use std::time::Duration;
 
 use wimble::prelude::*;
 use wimble_study::settings::{ENGINE, FORMAT, Record};
-use wimble_study::store::{ANSWERS_KEPT, Ask, OutcomeKind, Proposal, Reply, Stage};
-use wimble_study::trial::Ended;
+use wimble_study::store::{ANSWERS_KEPT, Ask, OutcomeKind, Proposal, Reply, Resume, Stage};
 use wimble_study::{
     Addition, Claim, Clock as _, Counts, Diagnosis, EngineSpan, Error, Failure, Filter, Follower,
     ManualClock, Origin, Outcome, Settings, State, Store, Study, Timestamp, Token,
@@ -64,7 +63,12 @@ macro_rules! hold {
                     heartbeats_are_sent_together_and_the_lost_are_named,
                     a_running_trial_has_one_holder,
                     heartbeats_keep_a_lease,
-                    a_lost_trial_returns_to_the_queue_and_its_late_result_is_refused,
+                    a_due_lease_ends_nothing_that_nobody_else_wants,
+                    a_trial_that_is_due_is_taken_after_a_notice_and_its_late_result_is_refused,
+                    a_sign_of_life_cancels_a_notice,
+                    a_clock_that_jumps_forwards_takes_nothing_from_a_worker_that_is_alive,
+                    incarnations_of_one_name_do_not_meet,
+                    a_worker_that_shows_its_incarnation_continues_once,
                     a_trial_lost_too_often_fails,
                     a_released_trial_returns_to_the_queue_and_is_not_lost,
                     a_clock_that_jumps_never_gives_a_trial_two_holders,
@@ -127,6 +131,13 @@ fn proposal(known: u64, configurations: Vec<Configuration>) -> Proposal {
 fn state(study: &Study, trial: u64) -> State {
     let filter = Filter { from: trial, limit: Some(1), ..Filter::default() };
     study.trials(&filter).unwrap()[0].state.clone()
+}
+
+/// How many trials another worker could take just now, at the end of a notice.
+fn left_to_take(study: &Study) -> usize {
+    let now = study.store().condition().unwrap().now;
+    let trials = study.trials(&Filter::default()).unwrap();
+    trials.iter().filter_map(|trial| trial.lease()).filter(|lease| lease.due <= now).count()
 }
 
 fn message<T>(result: Result<T, Error>) -> String {

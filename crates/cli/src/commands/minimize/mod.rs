@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     bar.finish_and_clear();
 
     let report = Report::new(&session, task, spec.to_string(), &rounds)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::out();
     if arguments.json {
         writeln!(out, "{}", report.json()?)?;
     } else {

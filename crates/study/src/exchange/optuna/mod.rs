@@ -248,7 +248,7 @@ fn parameters(
             Kind::Real { .. } | Kind::Shares { .. } => Value::Real(number),
             Kind::Integer { .. } => Value::Integer(number as i64),
             Kind::Boolean => Value::Boolean(number != 0.0),
-            Kind::Categorical { choices } => match choices.get(number as usize) {
+            Kind::Categorical { choices } => match choice(choices, number) {
                 Some(value) => value.clone(),
                 None => bail!("`{name}` has choice {number} of {}", choices.len()),
             },
@@ -260,6 +260,12 @@ fn parameters(
             .insert(name, Given { value, kind, place: row.get(4)? });
     }
     Ok(parameters)
+}
+
+/// The choice at a place, which must be one: below zero, or between two, there is none.
+fn choice(choices: &[Value], number: f64) -> Option<&Value> {
+    let place = (number >= 0.0 && number.fract() == 0.0).then_some(number as usize)?;
+    choices.get(place)
 }
 
 /// The level at a number: Optuna rounds its multiples of a step in its own way.
@@ -374,4 +380,18 @@ fn explain(
     }
     let tells = !with.is_empty() && with.keys().all(|value| !without.contains(value));
     tells.then(|| (parent.to_owned(), with.into_values().collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_that_is_none_is_no_choice() {
+        let choices = ["a", "b"].map(Value::from);
+        assert_eq!(choice(&choices, 1.0), Some(&choices[1]));
+        for number in [-5.0, -0.5, 0.5, 2.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(choice(&choices, number), None, "{number}");
+        }
+    }
 }

@@ -41,6 +41,24 @@ columns! {
     Imported "imported" = it.head.counts.imported;
 }
 
+/// Makes anew what is kept beside the trials of a study.
+pub(in crate::store) const RECOUNT: &str = "UPDATE studies SET \
+    queued = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'queued'), \
+    running = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'running'), \
+    valued = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'value'), \
+    failed = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'failed'), \
+    infeasible = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'infeasible'), \
+    imported = (SELECT count(*) FROM trials WHERE study = studies.id AND origin = 'imported'), \
+    issued = (SELECT coalesce(max(id) + 1, 0) FROM trials WHERE study = studies.id), \
+    sequence = (SELECT coalesce(max(trials.sequence), 0) FROM trials WHERE study = studies.id), \
+    fence = (SELECT CASE WHEN coalesce(max(trials.fence), 0) > studies.fence \
+             THEN max(trials.fence) ELSE studies.fence END FROM trials WHERE study = studies.id) \
+    WHERE name = $1";
+pub(in crate::store) const RESCORE: &str = "UPDATE trials SET score = \
+    CASE (SELECT direction FROM studies WHERE id = trials.study) \
+    WHEN 'minimise' THEN value ELSE 0.0 - value END \
+    WHERE study = (SELECT id FROM studies WHERE name = $1)";
+
 /// The cells of a head, in the order of [`Column`].
 pub(in crate::store) fn write(entry: Entry) -> Vec<Cell<'static>> {
     cells(entry)

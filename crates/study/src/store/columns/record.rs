@@ -8,7 +8,7 @@ use wimble::seed::Seed;
 use super::{Cell, Cells, Read, columns, json, small, text, whole, word};
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::settings::{EngineSpan, Record, Settings, check_format};
+use crate::settings::{EngineSpan, LARGEST_BATCH, Record, Settings, check_format};
 
 /// What the cells of a record are made of.
 struct Parts<'t> {
@@ -76,7 +76,10 @@ fn settings_of(row: &impl Cells) -> Read<Settings> {
             None => direction_of(word(row, Column::Direction)?)?.into(),
         },
         method: json(row, Column::Method)?,
-        batch_size: small(row, Column::BatchSize)?,
+        batch_size: match small(row, Column::BatchSize)? {
+            size @ 1..=LARGEST_BATCH => size,
+            size => return Err(format!("the batch size is {size}").into()),
+        },
         seed: Seed(word(row, Column::Seed)?.parse()?),
         budget: whole(row, Column::Budget)?,
         retries: small(row, Column::Retries)?,

@@ -10,6 +10,7 @@ use super::{
     Cell, Cells, Columns as _, Read, columns, json, meant, real, small, text, time, whole, word,
 };
 use crate::attributes::Attributes;
+use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::store::{OutcomeKind, Stage, Tell};
 use crate::trial::{Ended, Finish, Lease, Origin, State, Trial};
@@ -62,6 +63,8 @@ columns! {
     TellKey "tell_key" = it.told.key;
     Attributes "attributes" = it.told.attributes;
     Measurement "measurement" = it.told.measurement;
+    Incarnation "incarnation" = it.lease.and_then(|lease| lease.incarnation.as_deref());
+    Notice "notice" = it.lease.and_then(|lease| lease.notice);
 }
 
 impl<'t> Told<'t> {
@@ -167,9 +170,11 @@ fn trial_of(row: &impl Cells, id: u64) -> Read<Trial> {
 fn lease_of(row: &impl Cells) -> Read<Lease> {
     Ok(Lease {
         worker: word(row, Column::Worker)?.to_owned(),
+        incarnation: text(row, Column::Incarnation)?.map(str::to_owned),
         fence: whole(row, Column::Fence)?,
         since: time(row, Column::Since)?,
         due: time(row, Column::Due)?,
+        notice: row.integer(Column::Notice.place())?.map(Timestamp),
     })
 }
 
@@ -222,8 +227,14 @@ mod tests {
     }
 
     fn trials() -> Vec<Trial> {
-        let lease =
-            Lease { worker: "w".to_owned(), fence: 5, since: Timestamp(10), due: Timestamp(20) };
+        let lease = Lease {
+            worker: "w".to_owned(),
+            incarnation: Some("one".to_owned()),
+            fence: 5,
+            since: Timestamp(10),
+            due: Timestamp(20),
+            notice: Some(Timestamp(25)),
+        };
         let finish = |outcome, key: Option<&str>| {
             State::Finished(Finish {
                 outcome,

@@ -16,7 +16,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use self::wire::{Answer, Call, LARGEST_PAGE, Said};
 use super::checks::storable;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Store, Tell};
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
 use crate::addition::Addition;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
@@ -173,6 +173,10 @@ fn certificates() -> TlsConfig {
 }
 
 impl Reader for Http {
+    fn identity(&self) -> Result<String> {
+        self.call(&Call::Identity {})
+    }
+
     fn study(&self, study: &str) -> Result<Record> {
         self.call(&Call::Study { study: study.to_owned() })
     }
@@ -234,6 +238,10 @@ impl Reader for Http {
         let there: Condition = self.call(&Call::Condition {})?;
         Ok(Condition { place: format!("{}, behind {}", there.place, self.place), ..there })
     }
+
+    fn faults(&self) -> Result<Vec<String>> {
+        self.call(&Call::Faults {})
+    }
 }
 
 impl Store for Http {
@@ -253,6 +261,7 @@ impl Store for Http {
         self.call(&Call::Ask {
             study: study.to_owned(),
             worker: ask.worker.to_owned(),
+            incarnation: ask.incarnation.map(str::to_owned),
             key: ask.key.to_owned(),
             wanted: ask.wanted,
             proposal: proposal.cloned(),
@@ -290,7 +299,16 @@ impl Store for Http {
         self.call(&Call::Release { study: study.to_owned(), token })
     }
 
-    fn expire_leases(&self, study: &str) -> Result<usize> {
-        self.call(&Call::ExpireLeases { study: study.to_owned() })
+    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {
+        self.call(&Call::Resume {
+            study: study.to_owned(),
+            worker: resume.worker.to_owned(),
+            incarnation: resume.incarnation.to_owned(),
+            formerly: resume.formerly.to_vec(),
+        })
+    }
+
+    fn recount(&self, study: &str) -> Result<()> {
+        self.call(&Call::Recount { study: study.to_owned() })
     }
 }

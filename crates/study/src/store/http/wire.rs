@@ -11,7 +11,7 @@ use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::error::{Error, Result};
 use crate::settings::Record;
-use crate::store::{Ask, Filter, Proposal, Reply, Store, Tell};
+use crate::store::{Ask, Filter, Proposal, Reply, Resume, Store, Tell};
 use crate::trial::Token;
 
 /// The most rows of one answer.
@@ -34,15 +34,26 @@ pub enum Call {
     Counts { study: String },
     Sequence { study: String },
     Condition {},
+    Identity {},
+    Faults {},
     Create { record: Box<Record> },
     Delete { study: String },
     SetBudget { study: String, budget: u64 },
-    Ask { study: String, worker: String, key: String, wanted: usize, proposal: Option<Proposal> },
+    Ask {
+        study: String,
+        worker: String,
+        #[serde(default)]
+        incarnation: Option<String>,
+        key: String,
+        wanted: usize,
+        proposal: Option<Proposal>,
+    },
+    Resume { study: String, worker: String, incarnation: String, formerly: Vec<String> },
     Add { study: String, additions: Vec<Addition> },
     Heartbeats { study: String, tokens: Vec<Token> },
     TellWith { study: String, token: Token, outcome: Outcome, attributes: Attributes, key: String },
     Release { study: String, token: Token },
-    ExpireLeases { study: String },
+    Recount { study: String },
 }
 
 /// What a call does to a study.
@@ -68,16 +79,19 @@ impl Call {
             | Self::Best { .. }
             | Self::Counts { .. }
             | Self::Sequence { .. }
-            | Self::Condition {} => Reach::Read,
+            | Self::Condition {}
+            | Self::Identity {}
+            | Self::Faults {} => Reach::Read,
             Self::Ask { .. }
             | Self::Heartbeats { .. }
             | Self::TellWith { .. }
             | Self::Release { .. }
-            | Self::ExpireLeases { .. } => Reach::Work,
+            | Self::Resume { .. } => Reach::Work,
             Self::Create { .. }
             | Self::Delete { .. }
             | Self::SetBudget { .. }
-            | Self::Add { .. } => Reach::Write,
+            | Self::Add { .. }
+            | Self::Recount { .. } => Reach::Write,
         }
     }
 
@@ -101,8 +115,9 @@ impl Call {
             Self::Create { record } => json(&store.create(record)?),
             Self::Delete { study } => json(&store.delete(study)?),
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
-            Self::Ask { study, worker, key, wanted, proposal } => {
-                let ask = Ask { worker, key, wanted: *wanted };
+            Self::Ask { study, worker, incarnation, key, wanted, proposal } => {
+                let incarnation = incarnation.as_deref();
+                let ask = Ask { worker, incarnation, key, wanted: *wanted };
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
@@ -118,7 +133,12 @@ impl Call {
                 json(&store.tell_with(study, &Tell { token: *token, outcome, attributes, key })?)
             }
             Self::Release { study, token } => json(&store.release(study, *token)?),
-            Self::ExpireLeases { study } => json(&store.expire_leases(study)?),
+            Self::Resume { study, worker, incarnation, formerly } => {
+                json(&store.resume(study, &Resume { worker, incarnation, formerly })?)
+            }
+            Self::Recount { study } => json(&store.recount(study)?),
+            Self::Identity {} => json(&store.identity()?),
+            Self::Faults {} => json(&store.faults()?),
         }
     }
 }

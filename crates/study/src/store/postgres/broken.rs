@@ -15,6 +15,8 @@ pub(super) struct Broken {
     committing: bool,
     /// Whether a new connection was tried.
     connecting: bool,
+    /// Whether the connection is known to be in no transaction, so that it can be used again.
+    reusable: bool,
 }
 
 #[derive(Debug)]
@@ -28,7 +30,8 @@ enum Cause {
 
 impl Broken {
     fn because(doing: &'static str, cause: Cause) -> Self {
-        Self { doing, cause, committing: false, connecting: false }
+        let reusable = matches!(cause, Cause::Ours(_));
+        Self { doing, cause, committing: false, connecting: false, reusable }
     }
 
     pub fn new(
@@ -71,6 +74,23 @@ impl Broken {
     pub fn while_committing(mut self) -> Self {
         self.committing = true;
         self
+    }
+
+    /// The transaction could not be rolled back.
+    pub fn in_a_transaction(mut self) -> Self {
+        self.reusable = false;
+        self
+    }
+
+    /// Whether the connection can be used again. After anything that the server or the network did, what is open on it is
+    /// unknown.
+    pub fn leaves_a_usable_connection(&self) -> bool {
+        self.reusable
+    }
+
+    /// Whether the server gave up waiting for a lock.
+    pub fn is_lock_timeout(&self) -> bool {
+        matches!(&self.cause, Cause::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
     }
 
     pub fn was_committing(&self) -> bool {
@@ -135,6 +155,15 @@ impl Broken {
             Cause::Server(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 Error::Busy { place, waited }
             }
+            // Statements belong to a connection of the server, which is another one after each transaction.
+            Cause::Server(error) if error.code().is_some_and(is_of_a_pooler) => {
+                let source = format!(
+                    "{}: there seems to be a pooler in transaction mode in between, such as PgBouncer; connect to the \
+                     server itself, or to a pool in session mode",
+                    chain(&error)
+                );
+                Error::Backend { place, doing, source: source.into() }
+            }
             Cause::Server(error) => Error::Backend { place, doing, source: chain(&error).into() },
         }
     }
@@ -144,6 +173,11 @@ impl From<Error> for Broken {
     fn from(error: Error) -> Self {
         Self::because("", Cause::Ours(Box::new(error)))
     }
+}
+
+/// Whether a statement that was prepared is unknown, or one that was not is known.
+fn is_of_a_pooler(code: &SqlState) -> bool {
+    [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT].contains(code)
 }
 
 fn has_io_source(error: &tokio_postgres::Error) -> bool {

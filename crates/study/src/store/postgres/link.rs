@@ -30,12 +30,14 @@ const SESSION: &str = "SELECT set_config('search_path', $1, false), \
      set_config('synchronous_commit', \
          CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' \
          ELSE current_setting('synchronous_commit') END, false), \
-     set_config('idle_in_transaction_session_timeout', '30s', false), \
+     set_config('idle_in_transaction_session_timeout', '10s', false), \
+     set_config('default_transaction_isolation', 'read committed', false), \
+     set_config('default_transaction_read_only', 'off', false), \
      set_config('lock_timeout', '60s', false), \
      set_config('enable_seqscan', 'off', false), set_config('enable_bitmapscan', 'off', false), \
      pg_backend_pid()";
 /// Where it has the number of the server's process.
-const PROCESS: usize = 6;
+const PROCESS: usize = 8;
 
 /// A statement with its parameters.
 pub(super) struct Command {

@@ -1,16 +1,18 @@
 //! The schema, as the steps that led to it.
 //!
-//! Each step runs once in a database, inside one transaction with its entry in `schema_versions`. A step that was
+//! Each step runs once in a database, in one transaction with its entry in `schema_versions` and the other steps. A step that was
 //! released never changes; a new one is added at the end. A database with more steps than are known here is refused.
 
+use super::COMMIT;
 use super::broken::Broken;
 use super::link::{Command, Link};
+use super::statements::{BEGIN, ROLLBACK};
 use super::target::Target;
 use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -96,30 +98,36 @@ const STEPS: [&str; 4] = [
     ALTER TABLE trials ADD COLUMN measurement TEXT;
     UPDATE studies SET method =
         replace(method, '"start":{"warm":{"every":10}}', '"start":{"warm":{}}');"#,
+    // Which process of a name holds a trial, and when another may take it. A random word by which the storage is known,
+    // whatever its address.
+    "ALTER TABLE trials ADD COLUMN incarnation TEXT;
+    ALTER TABLE trials ADD COLUMN notice BIGINT;
+    CREATE TABLE storage (identity TEXT NOT NULL);
+    INSERT INTO storage SELECT replace(gen_random_uuid()::text, '-', '');",
 ];
 
 /// The last version known.
 const KNOWN: i64 = STEPS.len() as i64;
 
-/// Holds up other workers that start at the same time; the number is arbitrary, but must not change.
-const LOCK: &str = "SELECT pg_advisory_lock(7709432881)";
-const UNLOCK: &str = "SELECT pg_advisory_unlock(7709432881)";
+/// Holds up other workers that start at the same time; the number is arbitrary, but must not change. The lock ends with
+/// the transaction, and that with a worker that stops in the middle of it.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(7709432881)";
 
 /// Brings the schema to the latest version. Any number of processes may try at once.
 pub(super) fn migrate(link: &mut Link, target: &Target) -> Result<(), Broken> {
     // Most workers find everything done, and wait for nobody.
-    if version(link)? == KNOWN {
+    if version(link, target)? == KNOWN {
         return Ok(());
     }
-    // A lock of the session, taken before the transaction begins and sees what others did.
-    link.execute(LOCK)?;
+    // Each statement sees what was committed before it: the steps that another applied while this one waited.
+    link.execute(&format!("{BEGIN}; {LOCK}"))?;
     let done = apply(link, target);
-    link.execute(UNLOCK)?;
+    link.execute(if done.is_ok() { COMMIT } else { ROLLBACK })?;
     done
 }
 
 fn apply(link: &mut Link, target: &Target) -> Result<(), Broken> {
-    let found = version(link)?;
+    let found = version(link, target)?;
     if found > KNOWN {
         let place = target.place.clone();
         return Err(Error::LaterSchema { place, found, known: KNOWN }.into());
@@ -137,7 +145,6 @@ fn apply(link: &mut Link, target: &Target) -> Result<(), Broken> {
         } else {
             String::new()
         };
-        // Statements that are sent in one text are one transaction.
         link.execute(&format!(
             "{begin} {step} INSERT INTO schema_versions (version) VALUES ({version});"
         ))?;
@@ -146,8 +153,15 @@ fn apply(link: &mut Link, target: &Target) -> Result<(), Broken> {
 }
 
 /// The version of the schema; 0 if there is none.
-fn version(link: &mut Link) -> Result<i64, Broken> {
-    let there = link.query(Command::new("SELECT to_regclass('schema_versions') IS NOT NULL"))?;
+fn version(link: &mut Link, target: &Target) -> Result<i64, Broken> {
+    // Asked of the catalogue: what the server remembers of a search path may be older than the lock.
+    let there = link.query(
+        Command::new(
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables \
+             WHERE schemaname = $1 AND tablename = 'schema_versions')",
+        )
+        .with(target.schema.clone()),
+    )?;
     let there: bool =
         there.first().ok_or_else(Broken::empty)?.try_get(0).map_err(Broken::reading)?;
     if !there {

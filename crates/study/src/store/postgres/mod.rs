@@ -19,7 +19,7 @@
 //! If the connection is lost, the store connects again and repeats the call with its keys. It keeps trying for a minute by
 //! default ([`Postgres::patience`]). [`Store::release`] and [`Store::delete`] are not repeated once their commit was sent,
 //! because doing them twice is not the same as once. The server ends the transaction of a worker that stopped in the middle
-//! of it after half a minute. What the server refuses, such as a wrong password, is an error at once. A server that is
+//! of it after ten seconds. What the server refuses, such as a wrong password, is an error at once. A server that is
 //! silent for half a minute counts as lost, unless it says on a second connection that it is working on the call.
 //!
 //! A call blocks its thread, and panics inside an asynchronous runtime: call it from a thread that may block.
@@ -39,12 +39,14 @@ use std::time::{Duration, Instant};
 
 use self::broken::Broken;
 use self::link::{Command, Link};
+use self::plain::Turn;
 use self::rows::Table;
 use self::target::Target;
-use super::checks::{check_additions, check_ask, check_tell, storable};
+use super::checks::{check_additions, check_ask, check_resume, check_tell, storable};
+use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Store, Tell};
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
 use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
@@ -148,9 +150,7 @@ impl Postgres {
                 }
             };
             let result = work(link);
-            if let Err(broken) = &result
-                && broken.is_passing()
-            {
+            if result.as_ref().is_err_and(|broken| !broken.leaves_a_usable_connection()) {
                 // Whatever it was in the middle of ends with it.
                 *slot = None;
             }
@@ -206,35 +206,30 @@ impl Postgres {
         check_known(study)?;
         let now = self.now();
         self.work(again, |link| {
-            let mut table = Table::new(link, study, now);
-            let result =
-                Rules::begin(study, &mut table, reads).and_then(|mut rules| work(&mut rules));
-            match result {
-                Ok(done) => {
-                    let end: &[&str] = if durable(&done) { &[COMMIT, FLUSH] } else { &[COMMIT] };
-                    table.finish(end)?;
-                    Ok(Ok(done))
-                }
-                // A refusal keeps the leases that it ended; a failure is rolled back.
-                Err(refusal) if refusal.is_refusal() => {
-                    table.finish(&[COMMIT])?;
-                    Ok(Err(refusal))
-                }
-                Err(failure) => Err(table.abandon(failure)),
-            }
-        })?
+            let table = Table::new(link, study, now);
+            transaction(table, study, reads, &durable, &work)
+        })
     }
 
-    fn ask_by_rules(
+    /// Adds a proposal when it is our turn; `None` once the turn of another is over.
+    fn add_proposal(
         &self,
         study: &str,
         ask: &Ask<'_>,
-        proposal: Option<&Proposal>,
-    ) -> Result<Reply> {
-        // A wish for a proposal acknowledges nothing.
-        let durable = |reply: &Reply| matches!(reply, Reply::Claims(_));
-        self.transact(study, Again::Harmless, Reads::Ask(ask), durable, |rules| {
-            rules.ask(ask, proposal)
+        proposal: &Proposal,
+        last: bool,
+    ) -> Result<Option<Reply>> {
+        let now = self.now();
+        self.work(Again::Harmless, |link| {
+            let begun = match plain::begin_turn(link, study)? {
+                Turn::Own => true,
+                Turn::Over if last => false,
+                Turn::Over => return Ok(None),
+                Turn::Stuck => false,
+            };
+            let table = Table::new(link, study, now).begun(begun);
+            let add = |rules: &mut Rules<'_, Table<'_>>| rules.ask(ask, Some(proposal));
+            transaction(table, study, Reads::Ask(ask), is_claim, add).map(Some)
         })
     }
 
@@ -242,12 +237,38 @@ impl Postgres {
         check_known(study)?;
         self.work(Again::Harmless, |link| {
             let mut table = Table::new(link, study, None);
-            match work(&mut table) {
-                Err(error) if !error.is_refusal() => Err(table.abandon(error)),
-                result => Ok(result),
-            }
-        })?
+            work(&mut table).map_err(|error| table.abandon(error))
+        })
     }
+}
+
+/// A call of the rules in a transaction, which waits for the disk if `durable` says so of its result.
+fn transaction<T>(
+    mut table: Table<'_>,
+    study: &str,
+    reads: Reads<'_>,
+    durable: impl Fn(&T) -> bool,
+    work: impl Fn(&mut Rules<'_, Table<'_>>) -> Result<T>,
+) -> Result<T, Broken> {
+    match Rules::begin(study, &mut table, reads).and_then(|mut rules| work(&mut rules)) {
+        Ok(done) => {
+            let end: &[&str] = if durable(&done) { &[COMMIT, FLUSH] } else { &[COMMIT] };
+            table.finish(end)?;
+            Ok(done)
+        }
+        Err(error) => Err(table.abandon(error)),
+    }
+}
+
+/// Whether a reply acknowledges anything: a wish for a proposal does not.
+fn is_claim(reply: &Reply) -> bool {
+    matches!(reply, Reply::Claims(_))
+}
+
+/// Refuses an address that cannot be understood, without connecting to anything.
+#[cfg(test)]
+pub(super) fn check_address(address: &str) -> Result<()> {
+    Target::parse(address).map(|_| ())
 }
 
 /// There is no study of a name that the server cannot even be asked for.
@@ -259,6 +280,13 @@ fn check_known(study: &str) -> Result<()> {
 }
 
 impl Reader for Postgres {
+    fn identity(&self) -> Result<String> {
+        self.work(Again::Harmless, |link| {
+            let rows = link.query(Command::new("SELECT identity FROM storage"))?;
+            rows.first().ok_or_else(Broken::empty)?.try_get(0).map_err(Broken::reading)
+        })
+    }
+
     #[allow(
         clippy::redundant_closure_for_method_calls,
         reason = "the method is one of tables of a single lifetime, the closure of any"
@@ -322,6 +350,21 @@ impl Reader for Postgres {
 }
 
 impl Store for Postgres {
+    fn recount(&self, study: &str) -> Result<()> {
+        check_known(study)?;
+        self.work(Again::Harmless, |link| {
+            let named = |statement| Command::new(statement).with(study.to_owned());
+            link.run(&[
+                Command::new(statements::BEGIN),
+                named(statements::LOCK),
+                named(head::RESCORE),
+                named(head::RECOUNT),
+                Command::new(COMMIT),
+            ])?;
+            Ok(())
+        })
+    }
+
     fn create(&self, record: &Record) -> Result<Record> {
         let now = self.now();
         self.work(Again::Harmless, |link| {
@@ -336,14 +379,10 @@ impl Store for Postgres {
         self.work(Again::Different, |link| {
             let mut table = Table::new(link, study, None);
             match table.delete() {
-                Ok(()) => Ok(Ok(table.finish(&[COMMIT, FLUSH])?)),
-                Err(refusal) if refusal.is_refusal() => {
-                    table.finish(&[COMMIT])?;
-                    Ok(Err(refusal))
-                }
-                Err(failure) => Err(table.abandon(failure)),
+                Ok(()) => table.finish(&[COMMIT, FLUSH]),
+                Err(error) => Err(table.abandon(error)),
             }
-        })?
+        })
     }
 
     fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
@@ -366,20 +405,25 @@ impl Store for Postgres {
             if !matches!(wish, Reply::Propose { issued, .. } if *issued == proposal.known) {
                 return Ok(wish.clone());
             }
-            if turn == MOST_TURNS
-                || self.work(Again::Harmless, |link| plain::begin_turn(link, study))?
-            {
-                let reply = self.ask_by_rules(study, ask, Some(proposal));
-                // A connection that was replaced has no turn to end.
-                self.work(Again::Harmless, |link| plain::end_turn(link, study))?;
-                return reply;
+            if let Some(reply) = self.add_proposal(study, ask, proposal, turn == MOST_TURNS)? {
+                return Ok(reply);
             }
         }
         let claims = self.work(Again::Harmless, |link| plain::ask(link, study, ask, now))?;
         match claims {
             Some(claims) => Ok(Reply::Claims(claims)),
-            None => self.ask_by_rules(study, ask, proposal),
+            None => {
+                let reads = Reads::Ask(ask);
+                self.transact(study, Again::Harmless, reads, is_claim, |rules| {
+                    rules.ask(ask, proposal)
+                })
+            }
         }
+    }
+
+    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {
+        check_resume(study, resume)?;
+        self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.resume(resume))
     }
 
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
@@ -410,10 +454,5 @@ impl Store for Postgres {
     fn release(&self, study: &str, token: Token) -> Result<()> {
         let tokens = [token];
         self.write(study, Again::Different, Reads::Trials(&tokens), |rules| rules.release(token))
-    }
-
-    fn expire_leases(&self, study: &str) -> Result<usize> {
-        let reads = Reads::Nothing;
-        self.transact(study, Again::Harmless, reads, |_| false, |rules| Ok(rules.ended()))
     }
 }

@@ -4,8 +4,8 @@
 //! the lock while its process computes, which on a busy machine has to wait for a processor first. So the two calls
 //! that almost all are, to ask for what is queued and to tell under a lease that stands, are also one statement each:
 //! the server locks, decides, writes and commits by itself. A statement does nothing unless the case is plain, and the
-//! caller then goes by the rules. An ask is plain if no lease is due, its key is new, its worker holds nothing, the
-//! queue has enough and no answer is to be forgotten; a tell, if no lease is due and the trial runs under its token.
+//! caller then goes by the rules. An ask is plain if its key is new, its worker holds nothing, the queue has enough and no
+//! answer is to be forgotten; a tell, if the trial runs under its token.
 //! The contract suite and the model test hold both ways to the same answers.
 //!
 //! An ask that finds the queue empty is told to propose without any lock: that promises nothing, and whoever proposes
@@ -17,7 +17,7 @@ use tokio_postgres::Row;
 
 use super::broken::Broken;
 use super::link::{Command, Link};
-use super::statements::{BEGIN, LOCK, SOON};
+use super::statements::{BEGIN, LOCK, ROLLBACK, SOON};
 use super::{COMMIT, FLUSH};
 use crate::clock::Timestamp;
 use crate::error::Error;
@@ -40,12 +40,15 @@ const ASK: &str = "\
         FROM clock
         WHERE name = $1 AND (SELECT count(*) FROM picked) = $5::bigint
         AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3::text)
-        AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4::text)
-        AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)
+        AND NOT EXISTS (
+            SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4::text
+            AND incarnation IS NOT DISTINCT FROM $7::text
+        )
         AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND review <= now)
         RETURNING studies.id AS study, fence - $5::bigint AS fence, sequence - $5::bigint AS sequence, lease, now
     ), claimed AS (
-        UPDATE trials SET stage = 'running', ended = NULL, worker = $4::text, fence = head.fence + place,
+        UPDATE trials SET stage = 'running', ended = NULL, worker = $4::text, incarnation = $7::text,
+            notice = NULL, fence = head.fence + place,
             sequence = head.sequence + place, since = now, due = now + lease
         FROM head, picked
         WHERE trials.study = head.study AND trials.id = picked.id
@@ -61,10 +64,10 @@ const ASK: &str = "\
     )
     SELECT id, configuration, fence, lost FROM claimed ORDER BY fence";
 
-const TRY_TURN: &str = "SELECT pg_try_advisory_lock(1463897412, hashtext($1))";
-const END_TURN: &str = "SELECT pg_advisory_unlock(1463897412, hashtext($1))";
-const AWAIT_TURN: &str = "SELECT pg_advisory_lock_shared(1463897412, hashtext($1))";
-const AWAITED: &str = "SELECT pg_advisory_unlock_shared(1463897412, hashtext($1))";
+const TRY_TURN: &str = "SELECT pg_try_advisory_xact_lock(1463897412, hashtext($1))";
+const AWAIT_TURN: &str = "SELECT pg_advisory_xact_lock_shared(1463897412, hashtext($1))";
+/// How long to wait for the turn of another, which takes milliseconds unless its process is frozen.
+const SHORT_WAIT: &str = "SET LOCAL lock_timeout = '2s'";
 
 /// Why an ask may be told to propose at once: how many trials may be added, exist, and are queued.
 const PEEK: &str = "\
@@ -74,8 +77,14 @@ const PEEK: &str = "\
     SELECT greatest(budget - issued + imported, 0), issued, queued FROM studies, clock
     WHERE name = $1 AND queued < $5::bigint AND budget > issued - imported
     AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3)
-    AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4)
-    AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)";
+    AND NOT EXISTS (
+        SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4
+        AND incarnation IS NOT DISTINCT FROM $6::text
+    )
+    AND NOT EXISTS (
+        SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now
+        AND (notice IS NULL OR notice <= now)
+    )";
 
 /// What a tell says stands in the parameters from `$5`, in the order of [`TOLD`]: its kind and its value come first.
 static TELL: LazyLock<String> = LazyLock::new(|| {
@@ -99,10 +108,9 @@ static TELL: LazyLock<String> = LazyLock::new(|| {
                 SELECT FROM trials
                 WHERE study = studies.id AND id = $3::bigint AND stage = 'running' AND fence = $4::bigint
             )
-            AND NOT EXISTS (SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND due <= now)
             RETURNING studies.id AS study, sequence, direction, now
         )
-        UPDATE trials SET stage = 'finished', sequence = head.sequence, finished = now, {told},
+        UPDATE trials SET stage = 'finished', sequence = head.sequence, finished = now, notice = NULL, {told},
             {score} = CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END
         FROM head
         WHERE trials.study = head.study AND trials.id = $3::bigint
@@ -122,7 +130,8 @@ pub(super) fn peek(
         .with(clock.map(|now| now.0))
         .with(ask.key.to_owned())
         .with(ask.worker.to_owned())
-        .with(bounded(ask.wanted as u64));
+        .with(bounded(ask.wanted as u64))
+        .with(ask.incarnation.map(str::to_owned));
     let rows = link.query(command)?;
     let Some(row) = rows.first() else { return Ok(None) };
     let number = |column: usize| {
@@ -134,23 +143,40 @@ pub(super) fn peek(
     Ok(Some(Reply::Propose { count, room, issued }))
 }
 
-/// Begins the turn of the one worker of a study that adds its proposal, or waits until the turn of another is over;
-/// says which. All who find the queue empty propose at once: the first fills it, and the others take from it instead
-/// of waiting in line with what they proposed. The turn of a process that dies ends with its connection.
-pub(super) fn begin_turn(link: &mut Link, study: &str) -> Result<bool, Broken> {
-    let rows = link.query(Command::new(TRY_TURN).with(study.to_owned()))?;
-    let row = rows.first().ok_or_else(Broken::empty)?;
-    let own: bool = row.try_get(0).map_err(Broken::reading)?;
-    if !own {
-        link.run(&[AWAIT_TURN, AWAITED].map(|wait| Command::new(wait).with(study.to_owned())))?;
-    }
-    Ok(own)
+/// Whose turn it is to add a proposal to a study.
+pub(super) enum Turn {
+    /// Ours: a transaction is open, and the turn ends with it.
+    Own,
+    /// That of another was awaited, and is over.
+    Over,
+    /// That of another does not end: its process is frozen or cut off. Nothing is open.
+    Stuck,
 }
 
-/// Ends the turn.
-pub(super) fn end_turn(link: &mut Link, study: &str) -> Result<(), Broken> {
-    link.query(Command::new(END_TURN).with(study.to_owned()))?;
-    Ok(())
+/// Begins the turn of the one worker of a study that adds its proposal, or waits until the turn of another is over. All
+/// who find the queue empty propose at once: the first fills it, and the others take from it instead of waiting in line
+/// with what they proposed. A turn is a hint, and safe to ignore. It ends with its transaction, which the server ends if
+/// the process in it stops.
+pub(super) fn begin_turn(link: &mut Link, study: &str) -> Result<Turn, Broken> {
+    let named = |statement| Command::new(statement).with(study.to_owned());
+    let rows = link.run(&[Command::new(BEGIN), named(TRY_TURN)])?.pop().unwrap_or_default();
+    let row = rows.first().ok_or_else(Broken::empty)?;
+    if row.try_get(0).map_err(Broken::reading)? {
+        return Ok(Turn::Own);
+    }
+    let wait = [
+        Command::new(ROLLBACK),
+        Command::new(BEGIN),
+        Command::new(SHORT_WAIT),
+        named(AWAIT_TURN),
+        // Also ends a transaction that failed.
+        Command::new(COMMIT),
+    ];
+    match link.run(&wait) {
+        Ok(_) => Ok(Turn::Over),
+        Err(broken) if broken.is_lock_timeout() => Ok(Turn::Stuck),
+        Err(broken) => Err(broken),
+    }
 }
 
 /// Claims what is queued; `None` if the case is not plain.
@@ -167,7 +193,8 @@ pub(super) fn ask(
         .with(ask.key.to_owned())
         .with(ask.worker.to_owned())
         .with(wanted)
-        .with(Timestamp(0).after(ANSWERS_KEPT).0);
+        .with(Timestamp(0).after(ANSWERS_KEPT).0)
+        .with(ask.incarnation.map(str::to_owned));
     let rows = locked(link, study, command)?;
     if rows.is_empty() {
         return Ok(None);

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::settings::Record;
 use crate::store::columns::head::{self, Entry};
 use crate::store::columns::{Columns as _, bounded, record, trial};
-use crate::store::rows::{Answer, Head, REVIEWED, Reads, Rows};
+use crate::store::rows::{Answer, Head, LOOKED_AT, REVIEWED, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::Trial;
 
@@ -34,6 +34,8 @@ pub(super) struct Table<'l> {
     direction: Direction,
     fetched: Fetched,
     writes: Vec<Command>,
+    /// Whether a transaction is open already.
+    begun: bool,
     /// How the connection broke, for whoever can make a new one.
     broken: Option<Broken>,
 }
@@ -60,8 +62,15 @@ impl<'l> Table<'l> {
             direction: Direction::Minimise,
             fetched: Fetched::default(),
             writes: Vec::new(),
+            begun: false,
             broken: None,
         }
+    }
+
+    /// In a transaction that is open already.
+    pub fn begun(mut self, begun: bool) -> Self {
+        self.begun = begun;
+        self
     }
 
     /// Sends what waits, and statements that end the transaction.
@@ -77,11 +86,14 @@ impl<'l> Table<'l> {
 
     /// Ends the transaction without a trace; gives the reason.
     pub fn abandon(mut self, failure: Error) -> Broken {
-        self.broken.take().unwrap_or_else(|| {
-            // If even that fails, the connection is of no use and is replaced at the next call.
-            let _ = self.link.execute("ROLLBACK");
-            failure.into()
-        })
+        if let Some(broken) = self.broken.take() {
+            return broken;
+        }
+        let failure = Broken::from(failure);
+        match self.link.execute(say::ROLLBACK) {
+            Ok(()) => failure,
+            Err(_) => failure.in_a_transaction(),
+        }
     }
 
     /// What waits, then these commands; gives the rows of the latter.
@@ -117,6 +129,19 @@ impl<'l> Table<'l> {
 
     fn named(&self, statement: &'static str) -> Command {
         Command::new(statement).with(self.study.to_owned())
+    }
+
+    /// Asks for the trials of a worker.
+    fn held(&self, worker: &str, incarnation: Option<&str>, limit: usize) -> Command {
+        self.named(&say::HELD)
+            .with(worker.to_owned())
+            .with(incarnation.map(str::to_owned))
+            .with(bounded(limit as u64))
+    }
+
+    /// Asks for the trials whose leases are due.
+    fn due_command(&self) -> Command {
+        self.timed(&say::DUE).with(bounded(LOOKED_AT as u64))
     }
 
     fn timed(&self, statement: &'static str) -> Command {
@@ -279,11 +304,13 @@ pub(super) fn add(record: &Record, now: Option<Timestamp>) -> Result<Command> {
 
 impl Rows for Table<'_> {
     fn begin(&mut self, reads: Reads<'_>) -> Result<(Head, Timestamp)> {
-        let mut commands =
-            vec![Command::new(say::BEGIN), Command::new(say::SOON), self.named(say::LOCK)];
+        let mut commands = vec![Command::new(say::SOON), self.named(say::LOCK)];
+        if !self.begun {
+            commands.insert(0, Command::new(say::BEGIN));
+        }
         // These and the following have answers.
         let silent = commands.len();
-        commands.extend([self.timed(&say::LOCKED_HEAD), self.timed(&say::DUE)]);
+        commands.push(self.timed(&say::LOCKED_HEAD));
         match reads {
             Reads::Nothing => {}
             Reads::Trials(tokens) => {
@@ -293,9 +320,10 @@ impl Rows for Table<'_> {
             Reads::Ask(ask) => {
                 let wanted = bounded(ask.wanted as u64);
                 commands.push(self.named(&say::ANSWER).with(ask.key.to_owned()));
-                commands.push(self.named(&say::HELD).with(ask.worker.to_owned()).with(wanted));
+                commands.push(self.held(ask.worker, ask.incarnation, ask.wanted));
                 commands.push(self.named(&say::QUEUED).with(wanted));
                 commands.push(self.timed(&say::STALE).with(bounded(REVIEWED as u64)));
+                commands.push(self.due_command());
             }
             Reads::Additions(additions) => {
                 let keys: Vec<String> = additions.iter().map(|added| added.key.clone()).collect();
@@ -305,7 +333,6 @@ impl Rows for Table<'_> {
         let mut answers = self.run(commands)?.into_iter().skip(silent);
         let mut next = || answers.next().unwrap_or_default();
         let head = self.take_head(&next())?;
-        self.fetched.due = Some(self.trials_of(&next())?);
         match reads {
             Reads::Nothing => {}
             Reads::Trials(tokens) => {
@@ -324,6 +351,7 @@ impl Rows for Table<'_> {
                 self.fetched.held = Some(self.trials_of(&next())?);
                 self.fetched.queued = Some(self.trials_of(&next())?);
                 self.fetched.stale = Some(self.stale_of(&next())?);
+                self.fetched.due = Some(self.trials_of(&next())?);
             }
             Reads::Additions(additions) => {
                 let unknown = additions.iter().map(|added| (added.key.clone(), None));
@@ -370,17 +398,22 @@ impl Rows for Table<'_> {
         if let Some(due) = self.fetched.due.take() {
             return Ok(due);
         }
-        let command = self.timed(&say::DUE);
+        let command = self.due_command();
         let rows = self.query(command)?;
         self.trials_of(&rows)
     }
 
-    fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>> {
+    fn held_by(
+        &mut self,
+        worker: &str,
+        incarnation: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Trial>> {
         if let Some(mut held) = self.fetched.held.take() {
             held.truncate(limit);
             return Ok(held);
         }
-        let command = self.named(&say::HELD).with(worker.to_owned()).with(bounded(limit as u64));
+        let command = self.held(worker, incarnation, limit);
         let rows = self.query(command)?;
         self.trials_of(&rows)
     }

@@ -13,7 +13,9 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::store::columns::{Cell, Cells, Columns as _, Read, head, record, trial};
 
-pub(super) const BEGIN: &str = "BEGIN";
+/// Whatever the server's defaults are.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+pub(super) const ROLLBACK: &str = "ROLLBACK";
 /// The commit gives up the lock without waiting for the disk; what is sent after it waits.
 pub(super) const SOON: &str = "SET LOCAL synchronous_commit = off";
 /// The lock of the study; what is sent after it sees all that was committed before the lock was had. The row itself is
@@ -58,11 +60,16 @@ pub(super) const NOTE_ENGINE: &str = "INSERT INTO engines (study, first_trial, v
      SELECT $1::bigint, $2::bigint, $3::text WHERE $3::text IS DISTINCT FROM \
      (SELECT version FROM engines WHERE study = $1 ORDER BY first_trial DESC LIMIT 1)";
 
-pub(super) static DUE: LazyLock<String> =
-    LazyLock::new(|| trials(&format!("stage = 'running' AND due <= {NOW} ORDER BY due, id")));
+pub(super) static DUE: LazyLock<String> = LazyLock::new(|| {
+    trials(&format!("stage = 'running' AND due <= {NOW} ORDER BY due, id LIMIT $3"))
+});
 pub(super) static NUMBERED: LazyLock<String> = LazyLock::new(|| trials("id = ANY($2)"));
-pub(super) static HELD: LazyLock<String> =
-    LazyLock::new(|| trials("stage = 'running' AND worker = $2 ORDER BY id LIMIT $3"));
+pub(super) static HELD: LazyLock<String> = LazyLock::new(|| {
+    trials(
+        "stage = 'running' AND worker = $2 AND incarnation IS NOT DISTINCT FROM $3 \
+             ORDER BY id LIMIT $4",
+    )
+});
 pub(super) static QUEUED: LazyLock<String> =
     LazyLock::new(|| trials("stage = 'queued' ORDER BY origin, id LIMIT $2"));
 pub(super) static CHANGES: LazyLock<String> =

@@ -17,7 +17,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::broken::{Broken, chain};
 use super::tls::{self, Mode};
 use crate::error::{Error, Result};
-use crate::store::address::without_password;
+use crate::store::address::{is_shown, without_password};
 
 /// Default time to wait for a host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,7 +55,13 @@ impl Target {
                 "sslmode" => mode = value.parse().map_err(refuse)?,
                 "sslrootcert" => root = Some(value),
                 "schema" => schema = value,
-                _ => others.push(pair),
+                _ if is_shown(name) || ["password", "options"].contains(&name) => others.push(pair),
+                _ => {
+                    return Err(refuse(
+                        "has a parameter that is unknown; in a password write %3F for ?, %26 for & and %40 for @"
+                            .to_owned(),
+                    ));
+                }
             }
         }
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';

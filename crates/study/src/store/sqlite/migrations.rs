@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -122,12 +122,23 @@ const STEPS: [&str; 5] = [
     UPDATE studies SET method =
         replace(method, '"start":{"warm":{"every":10}}', '"start":{"warm":{}}');
 "#,
+    // Which process of a name holds a trial, and when another may take it. A random word by which the storage is known,
+    // whatever its file is called.
+    "
+    ALTER TABLE trials ADD COLUMN incarnation TEXT;
+    ALTER TABLE trials ADD COLUMN notice INTEGER;
+    CREATE TABLE storage (identity TEXT NOT NULL) STRICT;
+    INSERT INTO storage SELECT lower(hex(randomblob(16)));
+",
 ];
+
+/// The last version known.
+pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
 /// Brings the file to the latest version. Several processes may try at once.
 pub(super) fn migrate(connection: &mut Connection, place: &str, now: Timestamp) -> Result<()> {
     let failed = failure(place, "bringing its schema up to date");
-    let known = STEPS.len() as i64;
+    let known = KNOWN;
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
     transaction

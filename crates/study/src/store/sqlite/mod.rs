@@ -15,6 +15,7 @@
 //!
 //! Fails with [`Error::Busy`] if other processes hold the lock for a whole minute; each needs it for milliseconds.
 
+mod contents;
 #[cfg(test)]
 mod cost;
 mod migrations;
@@ -30,10 +31,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
+use self::contents::Contents;
 use self::rows::Table;
+use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Store, Tell};
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
 use crate::addition::Addition;
 use crate::clock::{Clock, SystemClock};
 use crate::counts::Counts;
@@ -54,7 +57,8 @@ pub struct Sqlite {
     clock: Box<dyn Clock>,
     place: String,
     connection: Mutex<Connection>,
-    log: File,
+    /// `None` if it was opened to read.
+    log: Option<File>,
     /// Whether the disk once refused the log. What became of it is then unknown, and nothing can be acknowledged.
     log_broke: AtomicBool,
 }
@@ -72,6 +76,7 @@ impl Sqlite {
         // Several processes that make one file at once can be told that it is busy without being made to wait.
         let connection = patiently(&place, || {
             let failed = failure(&place, "opening it");
+            contents::of(path, &place)?;
             let mut connection = Connection::open(path).map_err(&failed)?;
             connection.busy_handler(Some(wait)).map_err(&failed)?;
             let mode: String = connection
@@ -98,7 +103,34 @@ impl Sqlite {
             clock: Box::new(clock),
             place,
             connection: Mutex::new(connection),
-            log,
+            log: Some(log),
+            log_broke: AtomicBool::new(false),
+        })
+    }
+
+    /// The file at `path`, which must exist, to read and not to write. A file of an earlier version is brought up to date
+    /// first, which needs the right to write.
+    pub fn to_read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let place = path.display().to_string();
+        match patiently(&place, || contents::of(path, &place))? {
+            Contents::Nothing => {
+                let what = "empty: it has no studies yet".to_owned();
+                return Err(Error::NotAStorage { place, what });
+            }
+            Contents::Studies(version) if version < migrations::KNOWN => return Self::at(path),
+            Contents::Studies(found) if found > migrations::KNOWN => {
+                return Err(Error::LaterSchema { place, found, known: migrations::KNOWN });
+            }
+            Contents::Studies(_) => {}
+        }
+        let connection = patiently(&place, || contents::open(path, &place))?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(Self {
+            clock: Box::new(SystemClock),
+            place,
+            connection: Mutex::new(connection),
+            log: None,
             log_broke: AtomicBool::new(false),
         })
     }
@@ -110,18 +142,24 @@ impl Sqlite {
             doing: "writing its log to the disk",
             source,
         };
-        // After a failure the system forgets what it could not write, and says that all is well.
-        if self.log_broke.load(Ordering::SeqCst) {
-            let source = "the disk refused it before; fix the disk, then open the store again";
-            return Err(failed(source.into()));
-        }
-        self.log.sync_data().map_err(|error| {
+        let Some(log) = &self.log else { return Ok(()) };
+        log.sync_data().map_err(|error| {
             self.log_broke.store(true, Ordering::SeqCst);
             failed(Box::new(error))
         })
     }
 
+    /// The connection, unless the disk once refused the log: after that the system forgets what it could not write, and
+    /// says that all is well. No call may then pass for a sign that the storage is there again.
     fn lock(&self) -> Result<MutexGuard<'_, Connection>> {
+        if self.log_broke.load(Ordering::SeqCst) {
+            return Err(Error::Backend {
+                place: self.place.clone(),
+                doing: "writing its log to the disk",
+                source: "the disk refused it before; fix the disk, then open the store again"
+                    .into(),
+            });
+        }
         self.connection.lock().map_err(|_| Error::Backend {
             place: self.place.clone(),
             doing: "taking the lock of its connection",
@@ -147,8 +185,8 @@ impl Sqlite {
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(&failed)?;
             let result = work(&transaction);
-            // A refusal keeps the leases that it ended; a failure is rolled back.
-            if result.as_ref().err().is_none_or(Error::is_refusal) {
+            // What is not committed is rolled back.
+            if result.is_ok() {
                 transaction.commit().map_err(&failed)?;
             }
             result
@@ -226,6 +264,16 @@ fn failure(place: &str, doing: &'static str) -> impl Fn(rusqlite::Error) -> Erro
 
 #[allow(clippy::redundant_closure_for_method_calls, reason = "`Table::record` is of one lifetime")]
 impl Reader for Sqlite {
+    fn identity(&self) -> Result<String> {
+        let failed = failure(&self.place, "reading its identity");
+        let connection = self.lock()?;
+        patiently(&self.place, || {
+            connection
+                .query_row("SELECT identity FROM storage", [], |row| row.get(0))
+                .map_err(&failed)
+        })
+    }
+
     fn study(&self, study: &str) -> Result<Record> {
         self.read(study, |table| table.record())
     }
@@ -270,6 +318,19 @@ impl Reader for Sqlite {
         self.read(study, |table| Ok(table.head().sequence))
     }
 
+    fn faults(&self) -> Result<Vec<String>> {
+        let failed = failure(&self.place, "examining it");
+        let connection = self.lock()?;
+        patiently(&self.place, || {
+            let mut check = connection.prepare("PRAGMA integrity_check(20)").map_err(&failed)?;
+            let found: Vec<String> = check
+                .query_map([], |row| row.get(0))
+                .and_then(Iterator::collect)
+                .map_err(&failed)?;
+            Ok(found.into_iter().filter(|line| line != "ok").collect())
+        })
+    }
+
     fn condition(&self) -> Result<Condition> {
         let failed = failure(&self.place, "examining it");
         let connection = self.lock()?;
@@ -289,21 +350,32 @@ impl Reader for Sqlite {
 }
 
 impl Store for Sqlite {
+    fn recount(&self, study: &str) -> Result<()> {
+        let failed = failure(&self.place, "counting anew");
+        self.commit(|connection| {
+            connection.execute_batch("REINDEX").map_err(&failed)?;
+            for statement in [head::RESCORE, head::RECOUNT] {
+                connection.execute(statement, [study]).map_err(&failed)?;
+            }
+            Ok(())
+        })?;
+        self.sync()
+    }
+
     fn create(&self, record: &Record) -> Result<Record> {
         let name = &record.settings.name;
-        let stored = self.commit(|connection| {
+        self.commit(|connection| {
             let now = self.clock.now();
             match Table::find(connection, &self.place, name, now) {
                 Err(Error::UnknownStudy { .. }) => {
                     rows::add(connection, &self.place, record, now)?;
-                    rows::continue_fence(connection, &self.place, name)?;
-                    Table::find(connection, &self.place, name, now)?.record()
+                    rows::continue_fence(connection, &self.place, name)
                 }
-                found => found?.record(),
+                found => found.map(|_| ()),
             }
         })?;
         self.sync()?;
-        Ok(stored)
+        self.study(name)
     }
 
     fn delete(&self, study: &str) -> Result<()> {
@@ -326,6 +398,10 @@ impl Store for Sqlite {
         Ok(reply)
     }
 
+    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {
+        self.write(study, |rules| rules.resume(resume))
+    }
+
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
         self.write(study, |rules| rules.add(additions))
     }
@@ -341,8 +417,84 @@ impl Store for Sqlite {
     fn release(&self, study: &str, token: Token) -> Result<()> {
         self.write(study, |rules| rules.release(token))
     }
+}
 
-    fn expire_leases(&self, study: &str) -> Result<usize> {
-        self.write_soon(study, |rules| Ok(rules.ended()))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Study;
+    use crate::runner::{End, Evaluator, KeptResults, Runner, Stop, WorkerKey};
+    use crate::study_file::{Format, StudyFile};
+    use std::sync::Arc;
+
+    /// A store whose disk refuses the log from now on: the system syncs no such file.
+    fn refused(path: &Path) -> Sqlite {
+        Sqlite { log: Some(File::open("/dev/null").unwrap()), ..Sqlite::at(path).unwrap() }
+    }
+
+    #[test]
+    fn a_disk_that_refused_the_log_once_ends_a_run_by_its_patience_and_results_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("studies.db");
+        let text = "name = \"s\"\nmethod = \"sobol\"\ntrials = 9\nworkers = 2\nlease = \"200ms\"\n\
+                    command = [\"sh\", \"-c\", \"sleep 0.3; echo 1\"]\n\
+                    [space]\nx = { type = \"real\", low = 0, high = 1 }\n";
+        let file = StudyFile::parse("s.toml", text, Format::Toml).unwrap();
+        let sound: Arc<dyn Store> = Arc::new(Sqlite::at(&path).unwrap());
+        let study = Study::open_or_create(Arc::clone(&sound), file.settings(None)).unwrap();
+        let identity = sound.identity().unwrap();
+        let state = folder.path().join("state");
+        let runner = |stop: Stop| Runner {
+            evaluator: Evaluator {
+                storage: identity.clone(),
+                study: "s".to_owned(),
+                goal: file.goal.clone(),
+                evaluation: file.evaluation.clone().unwrap(),
+                home: ".".into(),
+            },
+            worker: WorkerKey::take(&state, &identity, "s", None).unwrap(),
+            workers: 2,
+            time: None,
+            patience: Duration::from_secs(2),
+            kept: Some(KeptResults::new(&state, &identity, "s")),
+            stop,
+        };
+        let store = Arc::new(Sqlite::at(&path).unwrap());
+        let broken = Study::open(Arc::clone(&store) as Arc<dyn Store>, "s").unwrap();
+        let summary = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while study.counts().unwrap().running < 2 {
+                    sleep(Duration::from_millis(5));
+                }
+                // As a failed sync leaves it.
+                store.log_broke.store(true, Ordering::SeqCst);
+            });
+            runner(Stop::default()).run(&broken, &|_| {}).unwrap()
+        });
+        assert!(matches!(summary.end, End::StorageGone(_)), "{summary:?}");
+        assert_eq!((summary.told, summary.kept), (0, 2));
+        let summary = runner(Stop::default()).run(&study, &|_| {}).unwrap();
+        assert_eq!(summary.end, End::BudgetSpent);
+        assert_eq!((summary.told, study.counts().unwrap().valued), (9, 9));
+    }
+
+    #[test]
+    fn after_a_failed_sync_no_call_passes_for_a_sign_of_life() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("studies.db");
+        let space = wimble::space::SearchSpace::new([wimble::space::Dimension::boolean("x")]);
+        let settings = crate::Settings::new("s", space.unwrap(), "random".parse().unwrap());
+        let sound = Study::open_or_create(Arc::new(Sqlite::at(&path).unwrap()), settings.budget(2))
+            .unwrap();
+        let claims = sound.ask("w", "k", 2).unwrap();
+        let store = refused(&path);
+        // The first call that waits for the disk learns of it.
+        assert_eq!(store.counts("s").unwrap().running, 2);
+        let outcome = wimble::outcome::Outcome::from(1.0);
+        let error = store.tell("s", claims[0].token, &outcome, "t").unwrap_err().to_string();
+        assert!(error.contains("writing its log to the disk failed"), "{error}");
+        assert!(store.heartbeats("s", &[claims[1].token]).is_err());
+        assert!(store.counts("s").is_err() && store.trial("s", 0).is_err());
+        sound.tell(claims[0].token, &outcome, "t").unwrap();
     }
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::settings::Record;
 use crate::store::columns::head::{self, Entry};
 use crate::store::columns::{Cell, Cells, Columns as _, Read, bounded, record, trial};
-use crate::store::rows::{Answer, Head, Reads, Rows};
+use crate::store::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::Trial;
 
@@ -259,14 +259,20 @@ impl Rows for Table<'_> {
 
     fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>> {
         let clauses = "INDEXED BY trials_due \
-                       WHERE study = ?1 AND stage = 'running' AND due <= ?2 ORDER BY due, id";
-        self.select(clauses, params![self.entry.id, now.0])
+                       WHERE study = ?1 AND stage = 'running' AND due <= ?2 ORDER BY due, id LIMIT ?3";
+        self.select(clauses, params![self.entry.id, now.0, bounded(LOOKED_AT as u64)])
     }
 
-    fn held_by(&mut self, worker: &str, limit: usize) -> Result<Vec<Trial>> {
+    fn held_by(
+        &mut self,
+        worker: &str,
+        incarnation: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Trial>> {
         let clauses = "INDEXED BY trials_worker \
-                       WHERE study = ?1 AND stage = 'running' AND worker = ?2 ORDER BY id LIMIT ?3";
-        self.select(clauses, params![self.entry.id, worker, bounded(limit as u64)])
+                       WHERE study = ?1 AND stage = 'running' AND worker = ?2 AND incarnation IS ?3 \
+                       ORDER BY id LIMIT ?4";
+        self.select(clauses, params![self.entry.id, worker, incarnation, bounded(limit as u64)])
     }
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {
