@@ -148,6 +148,18 @@ impl Ledger {
         Ok(if kept.as_ref().is_none_or(|kept| kept.violating) { self.best() } else { kept })
     }
 
+    /// The trials to keep of several objectives, best first by the first objective as told: by the strategy's model where
+    /// values are noisy and it has one, otherwise the front.
+    pub fn recommend_front(&mut self, strategy: &dyn Strategy) -> Result<Vec<u64>> {
+        let pending = Points::new(self.space.dim());
+        let Self { space, history, seed, .. } = self;
+        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
+        let mut places = strategy.front(evidence, &mut self.memory)?;
+        let value = |place: &usize| self.history.objective().value(*place).unwrap_or(f64::INFINITY);
+        places.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        Ok(places.into_iter().map(|place| self.told[place]).collect())
+    }
+
     /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(
         &mut self,

@@ -171,6 +171,12 @@ impl Session {
         self.ledger.recommend(&*self.strategy)
     }
 
+    /// The numbers of the trials to keep of several objectives, best first by the first objective as told: by the strategy's
+    /// model where values are noisy and it has one, otherwise the [`front`](Self::front).
+    pub fn recommend_front(&mut self) -> Result<Vec<u64>> {
+        self.ledger.recommend_front(&*self.strategy)
+    }
+
     /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Forecasts> {
         self.ledger.predict(&*self.strategy, configurations)

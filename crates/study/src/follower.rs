@@ -128,6 +128,14 @@ impl Follower {
         })
     }
 
+    /// The trials to keep of several objectives; see [`Ledger::recommend_front`].
+    pub fn recommend_front(&mut self, strategy: &dyn Strategy) -> Result<Vec<u64>> {
+        self.ledger.recommend_front(strategy).map_err(|source| Error::Recommendation {
+            study: self.study.clone(),
+            source: source.into(),
+        })
+    }
+
     /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     pub fn predict(
         &mut self,

@@ -213,6 +213,17 @@ impl Study {
         Ok(trial.and_then(|trial| trial.into_best(&self.settings.goal)))
     }
 
+    /// The numbers of the trials to keep of several objectives, best first by the first objective as told: by the method's
+    /// model where values are noisy and it has one, otherwise the [`front`](Self::front).
+    ///
+    /// Costs as much as asking: the first call of a process reads the whole history.
+    pub fn recommend_front(&self) -> Result<Vec<u64>> {
+        let mut model = self.model()?;
+        let (follower, strategy) = model.parts(&self.settings)?;
+        follower.catch_up(&*self.store)?;
+        follower.recommend_front(strategy)
+    }
+
     /// What the method predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.

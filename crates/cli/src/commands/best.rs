@@ -8,10 +8,11 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use wimble::standing::Standing;
 use wimble_study::exchange::Row;
-use wimble_study::{Best, Study};
+use wimble_study::{Best, Study, Trial};
 
-use crate::front::{Outlook, SCREEN};
+use crate::front::{Outlook, SCREEN, spread};
 use crate::storage::{Which, quoted};
 use crate::{best_trial, table};
 
@@ -121,14 +122,37 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
         return nothing(study);
     }
     let mut out = crate::terminal::out();
+    if !arguments.recommended {
+        match arguments.json {
+            true => writeln!(out, "{}", serde_json::Value::Object(outlook.json()?))?,
+            false => write!(out, "{}", outlook.text(study))?,
+        }
+        return Ok(());
+    }
+    let kept = study.recommend_front()?;
     if arguments.json {
-        writeln!(out, "{}", serde_json::Value::Object(outlook.json()?))?;
-    } else {
-        write!(out, "{}", outlook.text(study))?;
+        let mut fields = outlook.json()?;
+        fields.insert("recommended".to_owned(), kept.into());
+        writeln!(out, "{}", serde_json::Value::Object(fields))?;
+        return Ok(());
     }
-    if arguments.recommended && !arguments.json {
-        writeln!(out, "This is the front of the values as they were told.")?;
-    }
+    let trials: Vec<Trial> = spread(kept.len(), SCREEN)
+        .into_iter()
+        .map(|place| study.trial(kept[place]))
+        .collect::<Result<_, _>>()?;
+    let method = study.settings().method.name();
+    writeln!(out, "Recommended by {method}: {} of the trials\n", kept.len())?;
+    write!(out, "{}", table::values(study.settings(), &trials))?;
+    let mut by_values = study.standing(Standing::front)?;
+    let mut by_model = kept;
+    by_values.sort_unstable();
+    by_model.sort_unstable();
+    let same = by_values == by_model;
+    let why = match same {
+        true => "It is the front of the values as they were told.",
+        false => "Values are noisy: these are expected to be the front on average.",
+    };
+    writeln!(out, "\n{why}")?;
     Ok(())
 }
 
