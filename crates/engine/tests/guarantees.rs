@@ -71,6 +71,7 @@ fn guarantee(case: &Case<'_>, spaces: impl Fn(&str) -> SearchSpace) -> Guarantee
     let spec: Spec = words.join(" ").parse().unwrap();
     spec.guarantee(
         &space,
+        &Goal::default(),
         Plan {
             batch_size: case.batch,
             rounds: if case.pending { Rounds::Overlapping } else { Rounds::Complete },
@@ -203,15 +204,26 @@ fn other_methods_and_weights_have_no_theorem() {
     let space = space("finite, repeats");
     for name in wimble::internals::METHODS.iter().map(|row| row.name) {
         if !name.starts_with("bore") {
-            let found = Spec::named(name).unwrap().guarantee(&space, Plan::default());
+            let found =
+                Spec::named(name).unwrap().guarantee(&space, &Goal::default(), Plan::default());
             assert_eq!((found.promise, found.reasons.len()), (None, 0), "{name}");
             assert_eq!(found.to_string(), "none");
         }
     }
     let spec: Spec = "bore weights=improvement".parse().unwrap();
-    let found = spec.guarantee(&space, Plan::default());
+    let found = spec.guarantee(&space, &Goal::default(), Plan::default());
     assert_eq!(found.reasons, [Reason::OtherEstimator]);
     assert!(found.to_string().starts_with("none, because\n- the classifier is not"), "{found}");
+}
+
+#[test]
+fn several_objectives_have_no_theorem() {
+    let several = Goal::new(["cost", "error"].map(Objective::minimise)).unwrap();
+    for method in ["bore", "bore++ level=0.1 threshold=0.5"] {
+        let spec: Spec = method.parse().unwrap();
+        let found = spec.guarantee(&space("finite, repeats"), &several, Plan::default());
+        assert_eq!((found.promise, found.reasons), (None, vec![Reason::OtherGoal]), "{method}");
+    }
 }
 
 /// The table of the guide: a case in the first cells of a row, the promise in its last.

@@ -236,7 +236,7 @@ fn method(settings: &Settings) -> String {
 fn guarantee(file: &StudyFile, settings: &Settings) -> Guarantee {
     let rounds = if file.workers > 1 { Rounds::Overlapping } else { Rounds::Complete };
     let plan = Plan { batch_size: settings.batch_size, rounds, failures: Failures::Absent };
-    settings.method.guarantee(&settings.space, plan)
+    settings.method.guarantee(&settings.space, &settings.goal, plan)
 }
 
 /// Notes on what may surprise a user who runs the file.

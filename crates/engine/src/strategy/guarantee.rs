@@ -13,11 +13,12 @@
 //!               classifier.hyper-parameters.fixed.kernel.length-scales=[0.2] \
 //!               classifier.hyper-parameters.fixed.kernel.output-scale=1";
 //! let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)])?;
+//! let goal = Goal::default();
 //! let plan = Plan { batch_size: 10, ..Plan::default() };
-//! let guarantee = theory.parse::<Spec>()?.guarantee(&space, plan);
+//! let guarantee = theory.parse::<Spec>()?.guarantee(&space, &goal, plan);
 //! assert_eq!(guarantee.promise, Some(Promise::Batches));
 //! // SVGD's particles only resemble draws from p̂.
-//! let svgd = theory.replace("independent", "svgd").parse::<Spec>()?.guarantee(&space, plan);
+//! let svgd = theory.replace("independent", "svgd").parse::<Spec>()?.guarantee(&space, &goal, plan);
 //! assert_eq!(svgd.promise, None);
 //! println!("{svgd}");
 //! # Ok::<(), wimble::Error>(())
@@ -34,6 +35,7 @@ use crate::classifier::Confidence;
 use crate::classifier::least_squares::{
     Bound, HyperParameters, LeastSquares, LeastSquaresClassifier,
 };
+use crate::goal::Goal;
 use crate::labels::{Threshold, Weights};
 use crate::space::SearchSpace;
 use crate::theory::{
@@ -119,14 +121,17 @@ impl fmt::Display for Guarantee {
 }
 
 impl Spec {
-    /// What is guaranteed for this method in `space`.
-    pub fn guarantee(&self, space: &SearchSpace, plan: Plan) -> Guarantee {
-        if let Some(spec) = self.settings::<BorePlusPlusSpec>() {
-            spec.bore.guarantee(Some(spec.confidence), space, plan)
-        } else if let Some(spec) = self.settings::<BoreSpec>() {
-            spec.guarantee(None, space, plan)
-        } else {
-            Guarantee { promise: None, reasons: Vec::new(), conditions: Vec::new() }
+    /// What is guaranteed for this method in `space`. The theorems are about one objective without constraints.
+    pub fn guarantee(&self, space: &SearchSpace, goal: &Goal, plan: Plan) -> Guarantee {
+        let none = |reasons| Guarantee { promise: None, reasons, conditions: Vec::new() };
+        let (bore, confidence) = match (self.settings(), self.settings()) {
+            (Some(BorePlusPlusSpec { bore, confidence }), _) => (bore, Some(*confidence)),
+            (None, Some(bore)) => (bore, None),
+            (None, None) => return none(Vec::new()),
+        };
+        match goal.is_single() {
+            true => bore.guarantee(confidence, space, plan),
+            false => none(vec![Reason::OtherGoal]),
         }
     }
 }

@@ -215,6 +215,8 @@ pub enum Reason {
     ApproximateSampling,
     /// The batch follows another density than p̂ ∝ π_{t,δ}.
     OtherDensity,
+    /// The goal is not one objective without constraints.
+    OtherGoal,
     /// Trials failed.
     Failures,
     /// Points were chosen while others were pending.
@@ -271,6 +273,9 @@ impl fmt::Display for Reason {
             Self::OtherDensity => f.write_str(
                 "the batch follows another density than the upper bound itself; Theorem 4 needs p ∝ π_{t,δ}",
             ),
+            Self::OtherGoal => {
+                f.write_str("the theorems are about one objective, without constraints and fidelity")
+            }
             Self::Failures => f.write_str(
                 "failed trials are labelled 0, so that the class probability may be largest where \
                  the objective is not least (Lemma 1)",
