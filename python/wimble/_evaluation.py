@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wimble import _outcome
-from wimble._errors import InvalidError, LeaseLostError, StorageError
+from wimble._errors import ExhaustedError, InvalidError, LeaseLostError, StorageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -111,7 +111,11 @@ class _Run:
         count = int(min(count, self.left))
         if count < 1 or self.study._stopping or time.monotonic() >= self.end:
             return []
-        asked = self.study.ask(count)
+        try:
+            asked = self.study.ask(count)
+        except ExhaustedError:
+            # A finite space has no other configuration.
+            return []
         self.left -= len(asked)
         return asked
 
