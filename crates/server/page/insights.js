@@ -23,7 +23,7 @@ export function insights(study) {
       return h("div", { class: "bar", title: `90 % of refits: ${percent(low)} to ${percent(high)}` }, inner, range);
     };
     const few = found.importance.explained < 0.3;
-    fill(bars, table(["Parameter", "", { number: "Total" }, { number: "Alone" }],
+    fill(bars, table(["Parameter", "Share", { number: "Total" }, { number: "Alone" }],
       shares.map((share) => [share.name, bar(share.total), { number: percent(share.total.mean) }, { number: percent(share.alone.mean) }]), "Importance of parameters"),
       h("p", { class: "soft small" }, `A model of ${found.importance.trials} trials predicts those it has not seen with R² = ${found.importance.explained.toFixed(2)}.${few ? " That is little: do not rely on these shares yet." : ""}`));
   }
