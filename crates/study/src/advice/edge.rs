@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn an_optimum_beyond_the_range_is_noticed_and_one_inside_is_not() {
-        let beyond = of(&study(200, 1, |x, rate, _| (rate + 3.0 * (1.2 - x)).into()), Topic::Edge);
+        let beyond = of(&study(200, 1, |x, rate, _| (rate + 30.0 * (1.2 - x)).into()), Topic::Edge);
         let named: Vec<&str> = beyond.iter().filter_map(|a| a.parameter.as_deref()).collect();
         assert_eq!(named, ["x"]);
         assert!(beyond[0].message.contains("upper end of `x` (1)"), "{}", beyond[0].message);
