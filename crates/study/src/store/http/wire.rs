@@ -25,20 +25,46 @@ pub const LARGEST_PAGE: usize = 10_000;
     reason = "these are the functions of `Reader` and `Store`, with their arguments"
 )]
 pub enum Call {
-    Study { study: String },
+    Study {
+        study: String,
+    },
     Studies {},
-    ChangesSince { study: String, sequence: u64, limit: usize },
-    Trials { study: String, filter: Filter },
-    Trial { study: String, trial: u64 },
-    Best { study: String, count: usize },
-    Counts { study: String },
-    Sequence { study: String },
+    ChangesSince {
+        study: String,
+        sequence: u64,
+        limit: usize,
+    },
+    Trials {
+        study: String,
+        filter: Filter,
+    },
+    Trial {
+        study: String,
+        trial: u64,
+    },
+    Best {
+        study: String,
+        count: usize,
+    },
+    Counts {
+        study: String,
+    },
+    Sequence {
+        study: String,
+    },
     Condition {},
     Identity {},
     Faults {},
-    Create { record: Box<Record> },
-    Delete { study: String },
-    SetBudget { study: String, budget: u64 },
+    Create {
+        record: Box<Record>,
+    },
+    Delete {
+        study: String,
+    },
+    SetBudget {
+        study: String,
+        budget: u64,
+    },
     Ask {
         study: String,
         worker: String,
@@ -48,12 +74,34 @@ pub enum Call {
         wanted: usize,
         proposal: Option<Proposal>,
     },
-    Resume { study: String, worker: String, incarnation: String, formerly: Vec<String> },
-    Add { study: String, additions: Vec<Addition> },
-    Heartbeats { study: String, tokens: Vec<Token> },
-    TellWith { study: String, token: Token, outcome: Outcome, attributes: Attributes, key: String },
-    Release { study: String, token: Token },
-    Recount { study: String },
+    Resume {
+        study: String,
+        worker: String,
+        incarnation: String,
+        formerly: Vec<String>,
+    },
+    Add {
+        study: String,
+        additions: Vec<Addition>,
+    },
+    Heartbeats {
+        study: String,
+        tokens: Vec<Token>,
+    },
+    TellWith {
+        study: String,
+        token: Token,
+        outcome: Outcome,
+        attributes: Attributes,
+        key: String,
+    },
+    Release {
+        study: String,
+        token: Token,
+    },
+    Recount {
+        study: String,
+    },
 }
 
 /// What a call does to a study.
