@@ -120,17 +120,17 @@ impl Which {
 
     /// Opens the study, which must exist.
     pub fn open(&self) -> Result<Study> {
-        self.study_in(self.storage.existing()?)
+        self.study_in(&self.storage.existing()?)
     }
 
     /// Opens the study, which must exist, to look at it: that writes nothing.
     pub fn look(&self) -> Result<Study> {
-        self.study_in(self.storage.look()?)
+        self.study_in(&self.storage.look()?)
     }
 
-    fn study_in(&self, store: Arc<dyn Store>) -> Result<Study> {
-        let name = self.name(&*store)?;
-        match Study::open(Arc::clone(&store), &name) {
+    fn study_in(&self, store: &Arc<dyn Store>) -> Result<Study> {
+        let name = self.name(&**store)?;
+        match Study::open(Arc::clone(store), &name) {
             Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
                 let names = store.studies()?;
                 let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };

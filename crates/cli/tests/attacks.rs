@@ -96,7 +96,7 @@ fn two_homes_on_one_host_run_no_trial_twice() {
             desk.start(home, &arguments)
         };
         let runs = [run("home-1"), run("home-2")];
-        runs.map(finish);
+        runs.into_iter().for_each(|run| drop(finish(run)));
         let mut began = desk.lines("began");
         assert_eq!(began.len(), 40, "40 trials, {} executions", began.len());
         began.sort();
@@ -161,7 +161,7 @@ fn folders_of_two_storages_and_of_two_names_never_meet() {
         run("slash.toml", "three.db"),
         run("line.toml", "three.db"),
     ];
-    runs.map(finish);
+    runs.into_iter().for_each(|run| drop(finish(run)));
     for (storage, study) in
         [("one.db", "s"), ("two.db", "s"), ("three.db", "a/b"), ("three.db", "a_b")]
     {

@@ -124,7 +124,10 @@ mod tests {
         history
     }
 
-    fn trials() -> impl Strategy<Value = (Vec<(Vec<f64>, Option<f64>)>, usize)> {
+    /// Objectives, and by how much a constraint is missed; `None` for a trial without values.
+    type Rows = Vec<(Vec<f64>, Option<f64>)>;
+
+    fn trials() -> impl Strategy<Value = (Rows, usize)> {
         let value = (0..6_i32).prop_map(f64::from);
         let limited =
             prop_oneof![3 => (-3..3_i32).prop_map(|c| Some(f64::from(c))), 1 => Just(None)];
@@ -139,8 +142,8 @@ mod tests {
         fn no_trial_is_good_while_a_better_one_is_bad((rows, objectives) in trials(), fraction in 0.05..0.9_f64) {
             let history = history(&rows, objectives);
             let column = merit(&history).unwrap();
-            for i in 0..history.len() {
-                prop_assert_eq!(column.value(i).is_some(), rows[i].1.is_some());
+            for (value, row) in column.values().zip(&rows) {
+                prop_assert_eq!(value.is_some(), row.1.is_some());
             }
             let Some(labels) = (Threshold::Quantile { fraction }).label(history.points(), &column) else {
                 return Ok(());

@@ -12,6 +12,7 @@
 //!
 //! A trial that misses a constraint is *violating*. *Infeasible* is a configuration that could not be evaluated at all.
 
+use crate::goal::Constraint;
 use crate::history::{End, History};
 
 /// Measurements that scales and weights are taken from.
@@ -34,8 +35,7 @@ impl Violation {
             .filter(|&i| history.ends()[i] == End::Measured)
             .take(FIRST)
             .collect();
-        let limits: Vec<f64> =
-            history.goal().constraints().iter().map(|constraint| constraint.limit()).collect();
+        let limits: Vec<f64> = history.goal().constraints().iter().map(Constraint::limit).collect();
         let gaps: Vec<Vec<f64>> = history
             .constraints()
             .iter()

@@ -334,7 +334,8 @@ fn surprising(freedom: f64) -> f64 {
 #[test]
 fn draws_are_uniform_among_the_legal() {
     // A triangle, a sliver and a disc: each cut into cells whose shares a fine grid gives.
-    let cases: [(&str, fn(f64, f64) -> bool); 3] = [
+    type Case = (&'static str, fn(f64, f64) -> bool);
+    let cases: [Case; 3] = [
         ("a + b <= 0.7", |a: f64, b: f64| a + b <= 0.7),
         ("abs(a - b) <= 0.01", |a: f64, b: f64| (a - b).abs() <= 0.01),
         ("(a - 0.5)^2 + (b - 0.5)^2 <= 0.2", |a: f64, b: f64| {

@@ -162,7 +162,8 @@ fn a_finite_space_is_used_up_exactly_and_then_refused() {
 
 #[test]
 fn ties_constants_failures_and_huge_values_are_no_trouble() {
-    let kinds: [(&str, fn(u64, usize) -> Option<f64>); 5] = [
+    type Kind = (&'static str, fn(u64, usize) -> Option<f64>);
+    let kinds: [Kind; 5] = [
         ("constant", |_, _| Some(1.0)),
         ("ties", |id, _| Some((id % 2) as f64)),
         ("failures", |_, _| None),

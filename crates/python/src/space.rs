@@ -17,6 +17,7 @@ impl Space {
     /// From dimensions as dictionaries: `name`, `type` and what belongs to the type.
     #[new]
     #[pyo3(signature = (dimensions, *, repeats = false))]
+    #[allow(clippy::needless_pass_by_value, reason = "pyo3 makes the list from what Python gives")]
     fn new(py: Python<'_>, dimensions: Vec<Bound<'_, PyDict>>, repeats: bool) -> PyResult<Self> {
         let dimensions: PyResult<Vec<Dimension>> = dimensions.iter().map(dimension).collect();
         let space = SearchSpace::new(dimensions?).map_err(|error| of_engine(py, &error))?;

@@ -308,6 +308,7 @@ impl Study {
     }
 
     /// What the method predicts for each configuration; None if it has no model, or nothing to learn from yet.
+    #[allow(clippy::needless_pass_by_value, reason = "pyo3 makes the list from what Python gives")]
     fn predict<'py>(
         &self,
         py: Python<'py>,

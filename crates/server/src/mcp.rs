@@ -280,6 +280,7 @@ fn read<T: DeserializeOwned>(arguments: Json) -> Result<T, String> {
         .map_err(|error| format!("the arguments cannot be read: {error}"))
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it stands where `map_err` wants a function")]
 fn words(error: wimble_study::Error) -> String {
     error.to_string()
 }

@@ -22,7 +22,7 @@ pub enum Error {
         /// How many points were wanted.
         count: usize,
         /// Why.
-        source: wimble::Error,
+        source: Box<wimble::Error>,
     },
     /// The method could not recommend a trial.
     #[error(

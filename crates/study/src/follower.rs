@@ -112,7 +112,11 @@ impl Follower {
             }
             points => points,
         };
-        let failed = |source| Error::Proposal { study: self.study.clone(), count, source };
+        let failed = |source: wimble::Error| Error::Proposal {
+            study: self.study.clone(),
+            count,
+            source: source.into(),
+        };
         let points = points.map_err(failed)?;
         let configurations = points.rows().map(|x| self.ledger.space().decode(x)).collect();
         let (known, engine) = (self.ledger.issued(), ENGINE.to_owned());

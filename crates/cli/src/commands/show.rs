@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let goal = &study.settings().goal;
     write!(out, "{}", describe(&trial, goal, engine.filter(|_| record.engines.len() > 1)))?;
     if arguments.model {
-        writeln!(out, "\n{}", expected(forecast, study.settings().method.name()))?;
+        writeln!(out, "\n{}", expected(forecast.as_ref(), study.settings().method.name()))?;
     }
     if !neighbours.is_empty() {
         let among = if evidence.only_the_best {
@@ -163,18 +163,17 @@ fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
 }
 
 /// What the method predicts, in words.
-fn expected(forecast: Option<Forecast>, method: &str) -> String {
+fn expected(forecast: Option<&Forecast>, method: &str) -> String {
     let Some(Forecast { mean, deviation, good, success, meets, .. }) = forecast else {
         return format!("Model: {method} has none, or nothing to learn from yet");
     };
     let mut lines = Vec::new();
-    if let Some((mean, deviation)) = mean.zip(deviation) {
+    if let Some((mean, deviation)) = mean.zip(*deviation) {
         lines.push(format!("expects {} ± {}", short(mean), short(deviation)));
     }
     if let Some(Good { threshold, probability, upper_bound }) = good {
         let bound = upper_bound.map_or(String::new(), |bound| format!(", at most {bound:.4}"));
-        let threshold = threshold
-            .map_or_else(|| "the good trials".to_owned(), |value| short(value).to_string());
+        let threshold = threshold.map_or_else(|| "the good trials".to_owned(), short);
         lines.push(format!(
             "a value as good as {threshold} has probability {probability:.4}{bound}"
         ));

@@ -50,7 +50,7 @@ pub fn least_mass(
 ) -> Result<f64> {
     check_not_negative("noise deviation", noise_deviation)?;
     check_positive("range", range)?;
-    if !(lowest <= highest) {
+    if lowest.is_nan() || highest.is_nan() || lowest > highest {
         let allowed = format!("at most the highest, {highest}");
         return Err(Error::invalid("lowest value", lowest, allowed));
     }

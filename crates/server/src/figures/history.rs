@@ -210,7 +210,9 @@ fn thinned(
         }
         let cell = x.cell(place, cells);
         if cell == latest && !kept.x.is_empty() {
-            (kept.trial.pop(), kept.x.pop(), kept.y.pop());
+            kept.trial.pop();
+            kept.x.pop();
+            kept.y.pop();
         }
         latest = cell;
         kept.push(id, place, value);

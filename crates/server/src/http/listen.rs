@@ -84,13 +84,10 @@ pub(super) async fn accept(
             accepted = listener.accept() => accepted,
             () = &mut stop => return,
         };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
+        let Ok((stream, peer)) = accepted else {
             // Out of file descriptors, most likely: others must end first.
-            Err(_) => {
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            }
+            sleep(Duration::from_millis(50)).await;
+            continue;
         };
         let (Ok(place), Some(client)) =
             (Arc::clone(&places).try_acquire_owned(), clients.enter(peer.ip()))

@@ -128,7 +128,7 @@ pub(super) async fn heartbeat(
 ) -> Answer {
     demand(level, Level::Work)?;
     let given: Tokens = read(&body)?;
-    let tokens = given.tokens.iter().map(|given| given.read()).collect::<Result<Vec<_>, _>>()?;
+    let tokens = given.tokens.iter().map(GivenToken::read).collect::<Result<Vec<_>, _>>()?;
     blocking(&app, move |app| {
         let refused = app.desk.store().heartbeats(&study, &tokens)?;
         let said = |refused: &wimble_study::Refused| {

@@ -138,7 +138,7 @@ impl Evaluator {
             invocation.logs = folder.logs();
             let ended = process::run(&invocation, &limits);
             let ended = ended.map_err(|error| Unfinished::CannotRun(error.to_string()))?;
-            match self.judge(&ended, folder.take_result(&result))? {
+            match self.judge(&ended, &folder.take_result(&result))? {
                 Finding { outcome: Outcome::Failed(failure), .. } if left > 0 => {
                     left -= 1;
                     retried(&failure.reason);
@@ -152,12 +152,12 @@ impl Evaluator {
     fn judge(
         &self,
         ended: &Ended,
-        result: io::Result<Option<String>>,
+        result: &io::Result<Option<String>>,
     ) -> Result<Finding, Unfinished> {
         let failed = |reason: String| {
             Ok(Finding::from(Outcome::Failed(Failure { reason, output: last_words(ended) })))
         };
-        let found = || match &result {
+        let found = || match result {
             Ok(Some(text)) => {
                 finding::read(text, &self.goal).map_err(|reason| format!("result file: {reason}"))
             }

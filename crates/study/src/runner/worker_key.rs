@@ -183,7 +183,7 @@ mod tests {
             }
             drop(first);
             let again = take(folder.path(), "a", name);
-            assert_eq!(again.formerly(), [incarnation.clone()]);
+            assert_eq!(again.formerly(), std::slice::from_ref(&incarnation));
             // A process that never reached the storage adds itself.
             let unsettled = again.incarnation().unwrap().to_owned();
             drop(again);
