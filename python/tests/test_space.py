@@ -80,6 +80,22 @@ def test_spaces_and_trials_survive_pickling():
     assert pickle.loads(pickle.dumps(study.best)) == study.best
 
 
+def test_known_constraints_hold_in_every_suggestion(tmp_path):
+    import pickle
+
+    space = {"layers": wimble.integer(1, 8), "width": wimble.integer(16, 256), "parts": wimble.shares(["a", "b"])}
+    study = wimble.Study("s", space, known=["layers * width <= 512"], storage=tmp_path / "s.db", seed=0)
+    for _ in range(3):
+        for trial in study.ask(5):
+            assert trial["layers"] * trial["width"] <= 512 and abs(trial["a"] + trial["b"] - 1) < 1e-9
+            study.tell(trial, -trial["width"])
+    assert study.known == ["layers * width <= 512"] == pickle.loads(pickle.dumps(study)).known
+    assert wimble.Study("s", storage=tmp_path / "s.db").space == space
+    for wrong in ("layers * depth <= 3", "layers <"):
+        with pytest.raises(wimble.InvalidError, match="layers"):
+            wimble.Study("t", space, known=[wrong])
+
+
 @pytest.mark.parametrize(
     ("space", "error", "words"),
     [

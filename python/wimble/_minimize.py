@@ -97,6 +97,7 @@ def minimize(
     space: SpaceLike | None = None,
     *,
     bounds: Any = None,
+    known: Iterable[str] = (),
     trials: int = 100,
     workers: int | None = None,
     executor: str | Executor | None = None,
@@ -129,6 +130,7 @@ def minimize(
         function: Returns a number, a dictionary of objectives and constraints, `wimble.FAILED` or `wimble.INFEASIBLE`.
         space: A dictionary from names to dimensions. Names of dimensions that do not exist are not passed.
         bounds: Pairs (low, high), or a `scipy.optimize.Bounds`.
+        known: Constraints on the space that are known beforehand, such as "layers * width <= 4096".
         trials: How many trials in all. A stored study that has some of them goes on with the rest.
         workers: How many at a time. Default: 1, or as many as the executor has.
         executor: "threads", "processes", or anything with the interface of concurrent.futures. Default: threads.
@@ -151,10 +153,11 @@ def minimize(
     if not callable(function):
         raise TypeError(f"the function is {function!r}, but must be something to call")
     # A finite space ends the search, however many trials were wanted.
-    all = Translation(space).space.cardinality if space is not None else None
+    all = Translation(space, known).space.cardinality if space is not None else None
     study = Study(
         name,
         space,
+        known=known,
         storage=storage,
         objectives=objectives,
         constraints=constraints,

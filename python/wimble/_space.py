@@ -118,7 +118,7 @@ class Translation:
     plain value, is a constant: the engine does not see it.
     """
 
-    def __init__(self, space: SpaceLike) -> None:
+    def __init__(self, space: SpaceLike, known: Iterable[str] = ()) -> None:
         if not isinstance(space, Mapping):
             raise TypeError(
                 f"the space is a {type(space).__name__}, but must be a dictionary from names to dimensions, "
@@ -131,7 +131,8 @@ class Translation:
         dimensions = [dimension for dimension in described if dimension is not None]
         if not dimensions:
             raise InvalidError("the space has no dimension to search; give it at least one", {"field": "space"})
-        self.space = _wimble.Space(dimensions)
+        known = [known] if isinstance(known, str) else [str(text) for text in known]
+        self.space = _wimble.Space(dimensions, known=known)
 
     @classmethod
     def of_engine(cls, space: _wimble.Space) -> Translation:

@@ -86,6 +86,7 @@ class Study:
     Args:
         name: The name of the study in its storage.
         space: What may be chosen. Leave it out to open a study that exists.
+        known: Constraints on the space that are known beforehand, such as "layers * width <= 4096".
         storage: A file of SQLite, `postgresql://user@host/database`, or None for memory.
         objectives: Names, or names with directions; default: one objective `value`, minimised.
         constraints: Limits on other measured values, such as `{"memory": "<= 8"}`.
@@ -103,6 +104,7 @@ class Study:
         name: str = "study",
         space: SpaceLike | None = None,
         *,
+        known: Iterable[str] = (),
         storage: str | os.PathLike[str] | None = None,
         objectives: Objectives = None,
         constraints: Constraints = None,
@@ -117,7 +119,7 @@ class Study:
         if storage is None and space is None:
             raise InvalidError("a study in memory needs a space", {"field": "space"})
         self._storage = None if storage is None else os.fspath(storage)
-        given = None if space is None else Translation(space)
+        given = None if space is None else Translation(space, known)
         wanted = goal(objectives, constraints, direction)
         self._inner = _wimble.Study(
             name,
@@ -147,6 +149,11 @@ class Study:
     def space(self) -> dict[str, Any]:
         """What may be chosen, as it was given."""
         return dict(self._translation.given)
+
+    @property
+    def known(self) -> list[str]:
+        """The constraints on the space that are known beforehand."""
+        return self._translation.space.known
 
     @property
     def goal(self) -> Goal:
@@ -474,7 +481,7 @@ class Study:
             raise TypeError(
                 f"study {self.name!r} is in the memory of this process and cannot be pickled; give it a storage"
             )
-        return _reopen, (self.name, self._translation.given, self._storage)
+        return _reopen, (self.name, self._translation.given, self.known, self._storage)
 
     def _one(self, fields: dict[str, Any]) -> Trial:
         return from_fields(fields, self._translation.from_engine(fields["params"]))
@@ -483,8 +490,8 @@ class Study:
         return [self._one(fields) for fields in listed]
 
 
-def _reopen(name: str, space: dict[str, Any], storage: str) -> Study:
-    return Study(name, space, storage=storage)
+def _reopen(name: str, space: dict[str, Any], known: list[str], storage: str) -> Study:
+    return Study(name, space, known=known, storage=storage)
 
 
 def _token(trial: Trial | str) -> str:

@@ -16,12 +16,23 @@ pub struct Space(pub SearchSpace);
 impl Space {
     /// From dimensions as dictionaries: `name`, `type` and what belongs to the type.
     #[new]
-    #[pyo3(signature = (dimensions, *, repeats = false))]
+    #[pyo3(signature = (dimensions, *, known = vec![], repeats = false))]
     #[allow(clippy::needless_pass_by_value, reason = "pyo3 makes the list from what Python gives")]
-    fn new(py: Python<'_>, dimensions: Vec<Bound<'_, PyDict>>, repeats: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        dimensions: Vec<Bound<'_, PyDict>>,
+        known: Vec<String>,
+        repeats: bool,
+    ) -> PyResult<Self> {
         let dimensions: PyResult<Vec<Dimension>> = dimensions.iter().map(dimension).collect();
-        let space = SearchSpace::new(dimensions?).map_err(|error| of_engine(py, &error))?;
-        Ok(Self(space.allow_repeats(repeats)))
+        let space = SearchSpace::new(dimensions?).and_then(|space| space.known(known));
+        Ok(Self(space.map_err(|error| of_engine(py, &error))?.allow_repeats(repeats)))
+    }
+
+    /// The constraints known beforehand, as written.
+    #[getter]
+    fn known(&self) -> Vec<String> {
+        self.0.known_constraints().to_vec()
     }
 
     /// The dimensions, as they were given.
