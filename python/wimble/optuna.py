@@ -212,7 +212,9 @@ class _Search:
 
     def follow(self, trials: Sequence[FrozenTrial], current: int) -> None:
         """Reads what happened since it last looked."""
-        for number in [*sorted(self.open), *range(self.read, len(trials))]:
+        # Another thread may have seen trials that this one's list, made when its trial began, does not have.
+        known = [number for number in sorted(self.open) if number < len(trials)]
+        for number in [*known, *range(self.read, len(trials))]:
             trial = trials[number]
             if trial.state.is_finished():
                 self._finish(trial)

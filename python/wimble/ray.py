@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from typing import Any
 
@@ -193,9 +193,13 @@ class _Search:
             if isinstance(value, (_space.Real, _space.Integer, _space.Boolean, _space.Categorical, _space.Ordinal)):
                 name = "/".join(map(str, path))
                 self.paths[name], entries[name] = path, value
-        self.fixed = [(path, value) for path, value in fixed if "/".join(map(str, path)) not in entries]
+        # Ray takes lists apart; here they are passed on whole.
+        constants = list(_constants(given))
+        self.fixed = [(path, value) for path, value in constants if "/".join(map(str, path)) not in entries]
         for path, domain in domains:
             name = "/".join(map(str, path))
+            if any(isinstance(_get(given, path[:depth]), (list, tuple)) for depth in range(1, len(path))):
+                raise ValueError(f"{name} is inside a list, where it cannot be searched; use a dictionary")
             self.paths[name] = path
             entries[name], self.values[name], self.places[name] = _dimension(name, domain)
         self.translation = _space.Translation(entries)
@@ -224,6 +228,15 @@ class _Search:
         encoded = self.translation.to_engine(params)
         self.translation.space.check(encoded)
         return encoded
+
+
+def _constants(given: Mapping[str, Any], path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """What is not searched, with its place among nested dictionaries."""
+    for key, value in given.items():
+        if isinstance(value, dict) and value:
+            yield from _constants(value, (*path, key))
+        elif not isinstance(value, Domain):
+            yield (*path, key), value
 
 
 def _same(value: Any) -> Any:

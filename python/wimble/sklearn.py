@@ -185,7 +185,7 @@ def _distribution(entry: Any) -> tuple[Any, Any]:
     if kind == "randint":
         return (Integer(int(low), int(high)), None) if low < high else (int(low), None)
     if hasattr(entry, "pmf"):
-        return _quantiles(low, high), lambda u: int(entry.ppf(u))
+        return _quantiles(low, high), lambda u: int(max(entry.ppf(u), low))
     return _quantiles(low, high), lambda u: float(entry.ppf(u))
 
 

@@ -11,18 +11,19 @@
 //! The order is that of hypervolume-based selection (Emmerich, Beume and Naujoks 2005), for which levels alone would leave most trials
 //! of many objectives equal.
 //!
-//! Cost for n trials of k objectives: O(n log n) for k = 2; for more, n² at worst for the levels, and contributions within levels of at most
-//! [`LARGEST`] trials. Within a larger level, trials are equal.
+//! Cost for n trials of k objectives: O(n log n) for k = 2; for more, n² at worst for the levels, and the contributions of at most
+//! [`LARGEST`] trials, those of the first levels. In the levels after them, crowding distances stand for contributions.
 
 use crate::column::Column;
 use crate::error::Result;
 use crate::history::History;
+use crate::pareto::crowding::crowding;
 use crate::pareto::{contributions, levels, reference_point};
 use crate::points::Points;
 use crate::seed::Seed;
 use crate::violation::Violation;
 
-/// Trials of one level up to which contributions of more than two objectives are computed.
+/// Trials for which contributions to more than two objectives are computed, whole levels from the first on.
 pub const LARGEST: usize = 500;
 
 /// The merit of every trial of a history.
@@ -43,15 +44,17 @@ pub fn merit(history: &History) -> Result<Column> {
     level.iter().enumerate().for_each(|(row, &level)| members[level].push(row));
     let reference = if rows.is_empty() { Vec::new() } else { reference_point(&rows)? };
     for (level, members) in members.iter().enumerate() {
-        let small = objectives <= 2 || members.len() <= LARGEST;
-        let gains = match small && objectives > 1 {
-            true => {
+        let exact = objectives == 2 || keys.len() + members.len() <= LARGEST;
+        let gains = match (objectives, exact) {
+            (1, _) => vec![0.0; members.len()],
+            (_, true) => {
                 let rows = Points::from_rows(objectives, members.iter().map(|&row| rows.row(row)));
                 let mut rng = Seed(0).stream("merit", level as u64);
                 let gains = contributions(&rows, &reference, &mut rng)?;
                 gains.into_iter().map(|gain| gain.value).collect()
             }
-            false => vec![0.0; members.len()],
+            // Volumes cost too much here: the distances of neighbours still tell trials apart.
+            (_, false) => crowding(&rows, members),
         };
         for (&row, gain) in members.iter().zip(gains) {
             keys.push((level, -gain, meeting[row]));
@@ -179,5 +182,19 @@ mod tests {
         let column = merit(&history(&rows, 1)).unwrap();
         let places: Vec<f64> = (0..4).filter_map(|i| column.value(i)).collect();
         assert_eq!(places, [0.75, 0.25, 0.5, 0.25]);
+    }
+    #[test]
+    fn trials_of_a_large_level_are_told_apart() {
+        // A plane of trials that do not dominate each other.
+        let rows: Vec<(Vec<f64>, Option<f64>)> = (0..LARGEST + 100)
+            .map(|i| {
+                let (a, b) = ((i * 37 % 601) as f64, (i * 211 % 601) as f64);
+                (vec![a, b, -a - b, 0.0], Some(-1.0))
+            })
+            .collect();
+        let column = merit(&history(&rows, 3)).unwrap();
+        let places: std::collections::BTreeSet<u64> =
+            column.values().flatten().map(f64::to_bits).collect();
+        assert!(places.len() > LARGEST, "{} places", places.len());
     }
 }

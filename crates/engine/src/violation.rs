@@ -121,7 +121,9 @@ fn shared(a: &[f64], b: &[f64]) -> f64 {
         x.iter().zip(y).map(|(x, y)| (x - mx) * (y - my)).sum()
     };
     let spread = product(a, mean_a, a, mean_a) * product(b, mean_b, b, mean_b);
-    if spread > 0.0 { (product(a, mean_a, b, mean_b).powi(2) / spread).powi(4) } else { 0.0 }
+    // Constraints that oppose each other, such as the two ends of a range, do not say the same.
+    let together = product(a, mean_a, b, mean_b).max(0.0);
+    if spread > 0.0 { (together.powi(2) / spread).powi(4) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -167,6 +169,17 @@ mod tests {
                 assert!((violation.value(k, target) - value).abs() < 1e-12);
             }
         }
+    }
+
+    #[test]
+    fn the_two_ends_of_a_range_count_in_full() {
+        let limits = [("c", Bound::AtLeast(4.0)), ("d", Bound::AtMost(6.0))];
+        let rows = (0..20).map(|i| {
+            let c = (i * 7 % 20) as f64 / 2.0;
+            vec![c, c]
+        });
+        let violation = Violation::of(&history(&limits, rows));
+        assert_eq!(violation.weights(), [1.0, 1.0]);
     }
 
     #[test]

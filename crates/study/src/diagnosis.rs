@@ -133,14 +133,17 @@ impl Faults {
     /// Reads every trial, and compares what the study says of them.
     fn examine(&mut self, store: &dyn Reader, settings: &Settings, counts: Counts) -> Result<()> {
         let (name, issued) = (&settings.name, counts.total());
+        let sequence = store.sequence(name)?;
         let (mut rows, mut sequences) = (Counts::default(), BTreeSet::new());
         let (mut best, mut next): (Option<f64>, u64) = (None, 0);
         loop {
             let filter = Filter { from: next, limit: Some(PAGE), ..Filter::default() };
+            let mut is_whole = true;
             let trials = match store.trials(name, &filter) {
                 Ok(trials) => trials,
                 // One by one, so that those that can be read are.
                 Err(Error::Corrupt { .. }) => {
+                    is_whole = false;
                     let mut found = Vec::new();
                     for id in next..issued.min(next + PAGE as u64) {
                         match store.trial(name, id) {
@@ -166,9 +169,14 @@ impl Faults {
             next = match trials.last() {
                 Some(last) if trials.len() == PAGE => last.id + 1,
                 // A page of which not all could be read.
-                _ if next + (PAGE as u64) < issued => next + PAGE as u64,
+                _ if !is_whole && next + (PAGE as u64) < issued => next + PAGE as u64,
                 _ => break,
             };
+        }
+        let stored = store.best(name, 1)?.pop();
+        // The counts and rows of a study that goes on are of different moments.
+        if store.sequence(name)? != sequence {
+            return Ok(());
         }
         if rows != counts && self.0.is_empty() {
             self.add(format!(
@@ -178,7 +186,6 @@ impl Faults {
             ));
         }
         if settings.goal.is_single() && self.0.is_empty() {
-            let stored = store.best(name, 1)?.pop();
             let stored = stored.and_then(|trial| trial.outcome().and_then(Outcome::value));
             let stored = stored.map(|value| settings.goal.first_direction().turn(value));
             if stored != best {

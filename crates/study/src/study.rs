@@ -327,16 +327,22 @@ impl Study {
         let mut filter = filter.clone();
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let mut page: std::vec::IntoIter<Trial> = Vec::new().into_iter();
-        let mut over = false;
+        let (mut over, mut size) = (false, PAGE);
         std::iter::from_fn(move || {
-            if page.len() == 0 && !over && left > 0 {
-                filter.limit = Some(left.min(PAGE));
+            while page.len() == 0 && !over && left > 0 {
+                filter.limit = Some(left.min(size));
                 match self.trials(&filter) {
                     Ok(trials) => {
-                        over = trials.len() < left.min(PAGE);
+                        over = trials.len() < left.min(size);
                         left -= trials.len();
                         filter.from = trials.last().map_or(filter.from, |trial| trial.id + 1);
                         page = trials.into_iter();
+                    }
+                    // One by one from here on, so that those that can be read are.
+                    Err(Error::Corrupt { .. }) if size > 1 => size = 1,
+                    Err(error @ Error::Corrupt { .. }) => {
+                        filter.from += 1;
+                        return Some(Err(error));
                     }
                     Err(error) => {
                         over = true;

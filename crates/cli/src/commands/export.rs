@@ -59,7 +59,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (all, count) = (&study, &Cell::new(0));
     let rows = move || -> csv::Rows<'_> {
         count.set(0);
-        Box::new(all.each_trial(&Filter::default()).map(move |trial| {
+        // What cannot be read does not keep the rest from being saved.
+        let is_readable = |trial: &wimble_study::Result<_>| match trial {
+            Err(error @ wimble_study::Error::Corrupt { .. }) => {
+                eprintln!("left out: {}", crate::terminal::plain(&error.to_string()));
+                false
+            }
+            _ => true,
+        };
+        Box::new(all.each_trial(&Filter::default()).filter(is_readable).map(move |trial| {
             count.set(count.get() + 1);
             Ok(Row::new(&trial?, goal))
         }))

@@ -16,7 +16,7 @@ use crate::format;
 use crate::storage::{Storage, Which};
 
 /// So many trials are added at a time.
-const CHUNK: usize = 1_000;
+const CHUNK: usize = 100;
 
 /// Arguments of `wimble import`.
 #[derive(Args)]

@@ -58,7 +58,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     // A file that is not there yet is created: the server may be started before the first study.
     let store = address.open()?;
-    let local = arguments.bind.is_loopback();
+    // Behind a proxy, everybody comes from this machine.
+    let local = arguments.bind.is_loopback() && arguments.host.is_empty();
     let mut levels = Vec::new();
     levels.extend((!local).then_some(Level::Read));
     levels.extend(arguments.workers.then_some(Level::Work));
@@ -107,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "\nThe tokens are kept in {}.", file.display())?;
     }
     out.flush()?;
-    if !local && !encrypted {
+    if !arguments.bind.is_loopback() && !encrypted {
         eprintln!(
             "warning: this is not encrypted: whoever sees the network sees the tokens. \
              Give --certificate and --key, or put a proxy with HTTPS before it"

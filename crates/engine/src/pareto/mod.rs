@@ -25,6 +25,7 @@
 
 mod boxes;
 pub(crate) mod contribution;
+pub(crate) mod crowding;
 mod front;
 pub(crate) mod hypervolume;
 pub(crate) mod level;

@@ -275,10 +275,10 @@ impl<L: Learner, R> Bore<L, R> {
         at: &Points,
         memory: &mut Memory,
     ) -> Result<Option<Vec<f64>>> {
-        let (points, column) = (evidence.history.points(), evidence.column());
-        let Some(labels) = self.threshold.label(points, column) else { return Ok(None) };
+        let (points, column) = (evidence.history.points(), column_of(evidence.history)?);
+        let Some(labels) = self.threshold.label(points, &column) else { return Ok(None) };
         let fraction = labels.good() as f64 / labels.len().max(1) as f64;
-        let fitted = self.classifier(points, column, evidence.seed, memory)?;
+        let fitted = self.fitted(evidence.history, &column, evidence.seed, memory)?;
         let Some(classifier) = fitted.filter(|_| fraction > 0.0) else { return Ok(None) };
         let ratio = |x: &[f64]| density_ratio(classifier.probability(x), fraction);
         at.rows().map(ratio).collect::<Result<_>>().map(Some)
@@ -305,11 +305,18 @@ impl<L: Learner, R> Bore<L, R> {
 
     fn check_model(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.threshold.check()?;
-        if let (Threshold::Fixed { value }, false) = (self.threshold, goal.is_single()) {
+        let fixed = match self.threshold {
+            Threshold::Fixed { value } => Some(("threshold", value.to_string())),
+            Threshold::Grid { grid, .. } => {
+                Some(("thresholds", format!("{} to {}", grid.low, grid.high)))
+            }
+            Threshold::Quantile { .. } => None,
+        };
+        if let (Some((field, value)), false) = (fixed, goal.is_single()) {
             let allowed = format!(
                 "a quantile for a goal of {goal}: trials are good by their merit, which has no unit"
             );
-            return Err(Error::invalid("threshold", value, allowed));
+            return Err(Error::invalid(field, value, allowed));
         }
         if self.weights != Weights::Uniform && !self.learner.takes_weights() {
             let allowed = "uniform with a classifier that takes no weights";

@@ -88,6 +88,12 @@ impl Strategy for Ehvi {
             let least = |i: usize| values.rows().map(|row| row[i]).fold(f64::INFINITY, f64::min);
             let units: Vec<f64> =
                 reference.iter().enumerate().map(|(i, r)| (r - least(i)).min(f64::MAX)).collect();
+            let goal = history.goal().objectives().iter().zip(&reference);
+            let reference: Vec<f64> = goal
+                .map(|(objective, &inferred)| {
+                    objective.reference.map_or(inferred, |given| objective.direction.turn(given))
+                })
+                .collect();
             let reference = scaled(&reference, &units);
             let on_front = front(&values)?;
             let starts =

@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::goal::Goal;
 use crate::history::History;
 use crate::named::Named;
+use crate::pareto::crowding::crowding;
 use crate::pareto::levels;
 use crate::points::Points;
 use crate::seed::{Rng, below, uniform};
@@ -218,40 +219,12 @@ fn ranked(history: &History, violation: &Violation, trials: &[usize]) -> Result<
     Ok(keys.into_iter().map(|key| key.2).collect())
 }
 
-/// The crowding distance of some rows: the distance between its two neighbours in every objective, over its range, added up; ∞ for the ends.
-fn crowding(rows: &Points, members: &[usize]) -> Vec<f64> {
-    let mut distances = vec![0.0; members.len()];
-    for objective in 0..rows.dim() {
-        let value = |place: usize| rows.row(members[place])[objective];
-        let mut order: Vec<usize> = (0..members.len()).collect();
-        order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
-        let (Some(&first), Some(&last)) = (order.first(), order.last()) else { continue };
-        let range = value(last) - value(first);
-        (distances[first], distances[last]) = (f64::INFINITY, f64::INFINITY);
-        if range > 0.0 {
-            for triple in order.windows(3) {
-                distances[triple[1]] += (value(triple[2]) - value(triple[0])) / range;
-            }
-        }
-    }
-    distances
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::goal::{Bound, Objective};
     use crate::outcome::Measurement;
     use crate::seed::Seed;
-
-    #[test]
-    fn the_ends_of_a_level_come_first_and_the_most_crowded_last() {
-        let rows = Points::from_rows(2, [[0.0, 4.0], [1.0, 2.0], [1.1, 1.9], [4.0, 0.0]]);
-        let distances = crowding(&rows, &[0, 1, 2, 3]);
-        assert_eq!((distances[0], distances[3]), (f64::INFINITY, f64::INFINITY));
-        let near = [1.1 / 4.0 + 2.1 / 4.0, 3.0 / 4.0 + 2.0 / 4.0];
-        assert!((distances[1] - near[0]).abs() < 1e-12 && (distances[2] - near[1]).abs() < 1e-12);
-    }
 
     #[test]
     fn levels_then_violations_decide_who_survives() {

@@ -231,15 +231,16 @@ pub(super) struct Rates(Mutex<HashMap<IpAddr, (f64, Instant)>>);
 
 impl Rates {
     fn allows(&self, client: IpAddr, now: Instant) -> bool {
+        let client = network(client);
         let mut clients = lock(&self.0);
-        if clients.len() >= CLIENTS {
+        if clients.len() >= CLIENTS && !clients.contains_key(&client) {
             // Whoever was away long enough has saved up everything, and need not be remembered.
             clients.retain(|_, (_, last)| now.duration_since(*last).as_secs_f64() < SAVED / RATE);
             if clients.len() >= CLIENTS {
                 return false;
             }
         }
-        let (saved, last) = clients.entry(network(client)).or_insert((SAVED, now));
+        let (saved, last) = clients.entry(client).or_insert((SAVED, now));
         *saved = (*saved + now.duration_since(*last).as_secs_f64() * RATE).min(SAVED);
         *last = now;
         let allowed = *saved >= 1.0;
@@ -251,9 +252,9 @@ impl Rates {
 }
 
 /// A client: in IPv6, all addresses that one is commonly given.
-fn network(client: IpAddr) -> IpAddr {
-    match client {
-        IpAddr::V4(_) => client,
+pub(super) fn network(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();
             IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))

@@ -89,9 +89,10 @@ pub(super) async fn accept(
             sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let (Ok(place), Some(client)) =
-            (Arc::clone(&places).try_acquire_owned(), clients.enter(peer.ip()))
-        else {
+        let (Ok(place), Some(client)) = (
+            Arc::clone(&places).try_acquire_owned(),
+            clients.enter(super::guard::network(peer.ip())),
+        ) else {
             app.metrics.refused("connections");
             continue;
         };

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use wimble::space::Configuration;
 use wimble_study::store::http::wire::{Answer as StoreAnswer, Call, Reach, Said};
-use wimble_study::{Error, Study};
+use wimble_study::{Error, Outcome, Settings, Store, Study};
 
 use super::App;
 use super::access::Level;
@@ -227,6 +227,39 @@ pub(super) async fn budget(
     .await
 }
 
+/// Refuses what is none of a study's space or goal, as [`wimble_study::Study`] does before it calls its store: a caller may be
+/// anybody who has a token, and what he proposes reaches the commands of others.
+fn check(store: &dyn Store, call: &Call) -> wimble_study::Result<()> {
+    let fits = |settings: &Settings, configuration: &Configuration| -> wimble_study::Result<()> {
+        settings.space.encode(configuration)?;
+        Ok(settings.space.check_known(configuration)?)
+    };
+    let measured = |settings: &Settings, trial: u64, outcome: &Outcome| {
+        match outcome.measurement().map(|measurement| settings.goal.check(trial, measurement)) {
+            // The store has words of its own for what is not finite.
+            None | Some(Ok(()) | Err(wimble::Error::NonFinite { .. })) => Ok(()),
+            Some(Err(error)) => Err(Error::from(error)),
+        }
+    };
+    match call {
+        Call::Ask { study, proposal: Some(proposal), .. } => {
+            let settings = store.study(study)?.settings;
+            proposal.configurations.iter().try_for_each(|one| fits(&settings, one))
+        }
+        Call::Add { study, additions } => {
+            let settings = store.study(study)?.settings;
+            additions.iter().try_for_each(|addition| {
+                fits(&settings, &addition.configuration)?;
+                addition.outcome.as_ref().map_or(Ok(()), |one| measured(&settings, 0, one))
+            })
+        }
+        Call::TellWith { study, token, outcome, .. } => {
+            measured(&store.study(study)?.settings, token.trial, outcome)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A call of the store, for wimble itself on another machine.
 pub(super) async fn store(
     State(app): State<Arc<App>>,
@@ -255,7 +288,7 @@ pub(super) async fn store(
                 }
                 there
             }
-            call => call.perform(store),
+            call => check(store, call).and_then(|()| call.perform(store)),
         };
         Ok(match done {
             Ok(done) => answer::json(&headers, None, &StoreAnswer::Done(done)),

@@ -14,6 +14,7 @@ use super::process::Urgency;
 use super::{Event, Runner, Unfinished};
 use wimble::outcome::Outcome;
 
+use crate::error::Error;
 use crate::store::Refused;
 use crate::study::Study;
 use crate::trial::{Claim, Token};
@@ -79,6 +80,19 @@ impl Shared<'_> {
             (self.watch)(Event::Dropped { trial: token.trial, reason });
             return Report::Gone;
         };
+        // Nothing was said about the trial: a server that lets no worker in, a storage of a later version. The next run may be heard.
+        if let Err(
+            Error::Remote { .. }
+            | Error::LaterSchema { .. }
+            | Error::LaterFormat { .. }
+            | Error::Corrupt { .. },
+        ) = &told
+            && self.runner.kept.as_ref().is_some_and(|kept| kept.keep(result).is_ok())
+        {
+            let (trial, outcome) = (token.trial, outcome.clone());
+            (self.watch)(Event::Kept { trial, outcome, trouble: None });
+            return Report::Kept;
+        }
         if let Some(kept) = &self.runner.kept {
             // At worst the next run tells it again, which is acknowledged again.
             let _ = kept.forget(*token);

@@ -227,6 +227,15 @@ impl<'a, R: Rows> Rules<'a, R> {
                 let what = format!("answer to ask `{}`", ask.key);
                 return Err(Error::corrupt(self.study, what, reason));
             };
+            // Another worker has it by now, or had it, or it was lost too often: the token is worth nothing.
+            let is_over = match &trial.state {
+                State::Running(lease) => lease.fence > token.fence,
+                State::Finished(finish) => finish.lease.fence > token.fence || finish.key.is_none(),
+                State::Queued(_) => false,
+            };
+            if is_over {
+                continue;
+            }
             let configuration = trial.configuration;
             claims.push(Claim { trial: token.trial, configuration, token, attempt });
         }

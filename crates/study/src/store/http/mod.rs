@@ -25,7 +25,7 @@ use crate::settings::Record;
 use crate::trial::{Change, Token, Trial};
 
 /// How long a call waits for a server that is restarting.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Between attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(200);
 /// For a connection, and for a whole call.
@@ -98,7 +98,12 @@ impl Http {
         let until = Instant::now() + self.patience;
         loop {
             match self.send(&body) {
-                Err(error) if nothing_was_sent(&error) && Instant::now() < until => sleep(PAUSE),
+                Err(error)
+                    if (nothing_was_sent(&error) || call.is_repeatable() && was_cut(&error))
+                        && Instant::now() < until =>
+                {
+                    sleep(PAUSE);
+                }
                 Err(error) => return Err(self.failed("reaching the server", error)),
                 Ok(answer) => return self.read(answer),
             }
@@ -134,6 +139,11 @@ impl Http {
                     .ok()
                     .and_then(|json| Some(json.get("error")?.as_str()?.to_owned()));
                 match sentence {
+                    // Nothing is known of the call, or somebody must mend the server first: results are kept until then.
+                    Some(message) if matches!(status, 401 | 403 | 408 | 429) => {
+                        let said = format!("status {status}: {message}");
+                        Err(self.failed("being let in by the server", said))
+                    }
                     Some(message) if matches!(status, 400..=428 | 430..=499) => {
                         Err(Error::Remote { message: format!("{}: {message}", self.place) })
                     }
@@ -160,6 +170,11 @@ fn nothing_was_sent(error: &ureq::Error) -> bool {
         ureq::Error::ConnectionFailed | ureq::Error::Timeout(ureq::Timeout::Connect) => true,
         _ => false,
     }
+}
+
+/// Whether the connection ended before the answer.
+fn was_cut(error: &ureq::Error) -> bool {
+    matches!(error, ureq::Error::Io(_) | ureq::Error::Timeout(_) | ureq::Error::Protocol(_))
 }
 
 /// The certificates that this machine trusts.

@@ -143,6 +143,11 @@ impl Call {
         }
     }
 
+    /// Whether making it twice is the same as making it once.
+    pub fn is_repeatable(&self) -> bool {
+        !matches!(self, Self::Release { .. } | Self::Delete { .. } | Self::Resume { .. })
+    }
+
     /// Makes the call. The answer is what the function of the contract returned.
     pub fn perform(&self, store: &dyn Store) -> Result<Json> {
         match self {

@@ -149,7 +149,11 @@ impl Picks<'_, '_, '_, '_> {
         let worth = Worth::Expected(Boxes::new(&self.front, &self.reference)?);
         let (mut optimistic, _) = self.pool.front(1.0, 0.0)?;
         optimistic.truncate(EXPECTED);
-        Ok(self.highest(worth, width, optimistic.into_iter()))
+        // In a finite space all of the optimistic front may be taken.
+        Ok(match self.highest(worth, width, optimistic.into_iter()) {
+            (worth, None) => self.highest(worth, width, 0..self.pool.len()),
+            found => found,
+        })
     }
 
     /// The free candidate with the best value of a random scalarisation: of the first under which one is better than the front, or of the last
