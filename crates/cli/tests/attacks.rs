@@ -154,7 +154,9 @@ fn folders_of_two_storages_and_of_two_names_never_meet() {
     let desk = Desk::new(more, script);
     desk.study("slash.toml", "a/b", &format!("{more}\nseed = 1"), script);
     desk.study("line.toml", "a_b", &format!("{more}\nseed = 2"), script);
-    let run = |file, storage| desk.start(storage, &["run", file, "--storage", storage]);
+    let run = |file: &str, storage: &str| {
+        desk.start(&format!("home-{file}-{storage}"), &["run", file, "--storage", storage])
+    };
     let runs = [
         run("study.toml", "one.db"),
         run("study.toml", "two.db"),

@@ -188,7 +188,7 @@ mod tests {
         // A plane of trials that do not dominate each other.
         let rows: Vec<(Vec<f64>, Option<f64>)> = (0..LARGEST + 100)
             .map(|i| {
-                let (a, b) = ((i * 37 % 601) as f64, (i * 211 % 601) as f64);
+                let (a, b) = (((i * 37 % 601) as f64).powi(2), ((i * 211 % 601) as f64).powi(3));
                 (vec![a, b, -a - b, 0.0], Some(-1.0))
             })
             .collect();

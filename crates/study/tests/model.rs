@@ -190,7 +190,15 @@ impl Model {
         let (worker, incarnation) = asker;
         if let Some((by, number, said)) = self.asks.get(&key) {
             let same = (*by, *number) == (worker, wanted);
-            return if same { said.clone() } else { Said::KeyReused };
+            let Said::Claims(claims) = said else { return said.clone() };
+            // What another worker took since, or nobody may take any more, is not given again.
+            let is_open = |token: &Token| match &self.trials[token.trial as usize].0 {
+                Plain::Running { fence, .. } | Plain::Told { fence, .. } => *fence <= token.fence,
+                Plain::LostForGood => false,
+                Plain::Queued(_) | Plain::Imported { .. } => true,
+            };
+            let claims = claims.iter().filter(|(token, _)| is_open(token)).copied().collect();
+            return if same { Said::Claims(claims) } else { Said::KeyReused };
         }
         let is_own = |plain: &Plain| matches!(plain, Plain::Running { worker, incarnation, .. } if (*worker, *incarnation) == asker);
         let find = |wish: &dyn Fn(&Plain) -> bool| -> Vec<usize> {

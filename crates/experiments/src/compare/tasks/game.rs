@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn losses_fall_and_the_same_seed_gives_the_same_points() {
-        for name in ["zdt1-6", "dtlz2-8-3", "gardner"] {
+        for name in ["re21", "re37", "gardner"] {
             let mut game = Game::new(name, Seed(3)).unwrap();
             let points: Vec<Configuration> = game.initial().take(200).collect();
             assert_eq!(

@@ -75,7 +75,18 @@ fn within(raw: &str, offset: usize) -> usize {
         at += if rest.starts_with("\r\n") { 2 } else { usize::from(rest.starts_with('\n')) };
     }
     let mut meant = 0;
-    while meant < offset {
+    loop {
+        let rest = raw.get(at..).unwrap_or_default();
+        if quote == '"'
+            && rest.strip_prefix('\\').is_some_and(|rest| rest.starts_with(char::is_whitespace))
+        {
+            // A backslash at the end of a line takes the white space behind it along.
+            at += 1 + rest[1..].len() - rest[1..].trim_start().len();
+            continue;
+        }
+        if meant >= offset {
+            break;
+        }
         let Some(next) = raw.get(at..).and_then(|rest| rest.chars().next()) else { break };
         if next != '\\' || quote == '\'' {
             at += next.len_utf8();
@@ -89,12 +100,6 @@ fn within(raw: &str, offset: usize) -> usize {
             'x' => 2,
             _ => 0,
         };
-        if escaped.is_whitespace() {
-            // A backslash at the end of a line takes the white space behind it along.
-            let rest = &raw[at + 1..];
-            at += 1 + rest.len() - rest.trim_start().len();
-            continue;
-        }
         let code = raw.get(at + 2..at + 2 + digits).unwrap_or_default();
         let meaning = u32::from_str_radix(code, 16).ok().and_then(char::from_u32);
         at += 1 + escaped.len_utf8() + digits;
