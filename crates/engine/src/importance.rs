@@ -9,7 +9,7 @@
 //! the totals to at least 1.
 //!
 //! f is a model of the trials: sums of regression trees, fitted by gradient boosting to standardised values.
-//! [`MEMBERS`] such sums are fitted, each to a resample of the trials. Their mean is the estimate, and their 5 % and
+//! Twenty such sums are fitted, each to a resample of the trials. Their mean is the estimate, and their 5 % and
 //! 95 % quantiles are its interval: it covers what other trials would have changed, not what trees cannot see. How well the
 //! model predicts trials that it was not fitted to is [`Importance::explained`]; where that is low, so is the worth of
 //! the shares.
@@ -18,7 +18,7 @@
 //! conditional parameter counts where it is active. Among candidates the parameters are taken for independent.
 //!
 //! Cost for n trials (at most [`MOST_TRIALS`] are used) and d parameters: O(n d) to fit and O(d) reads of the model at
-//! [`PAIRS`] points.
+//! 2,048 pairs of points.
 
 use crate::classifier::parallel::{in_parallel, workers_for};
 use crate::classifier::tree::{Bins, Growth, MAX_BINS, Sums, Tree, resample};

@@ -11,7 +11,7 @@
 //! - One objective: one box. Two: a strip between neighbours of the front, so that a gain looks only at the strips that it reaches.
 //! - Three: the same strips, swept along the third objective; a strip ends where a row changes it. At most 2n + 1 boxes for n rows.
 //! - More: every row splits the boxes that it reaches. Their number grows as n^(k/2) at best, so that [`Boxes::new`] gives up
-//!   beyond [`MOST`] of them.
+//!   beyond `MOST` of them.
 //!
 //! K. Yang, M. Emmerich, A. Deutz and T. Bäck, "Efficient computation of expected hypervolume improvement using box
 //! decomposition algorithms", *Journal of Global Optimization* 75, 2019.
@@ -36,7 +36,7 @@ impl Boxes {
     /// The boxes below `reference` that no row of `values` dominates.
     ///
     /// # Errors
-    /// If a value is not finite, the reference point has the wrong length, or more than [`MOST`] boxes are needed, which three
+    /// If a value is not finite, the reference point has the wrong length, or more than `MOST` boxes are needed, which three
     /// objectives or fewer never do.
     pub fn new(values: &Points, reference: &[f64]) -> Result<Self> {
         let objectives = values.dim();

@@ -42,7 +42,7 @@ pub fn pinsker(divergence: f64) -> Result<f64> {
     Ok((0.5 * divergence).sqrt().min(1.0))
 }
 
-/// (A.14): KL(p̂ ‖ ℓ) ≤ 2 L_π β E_p̂[σ].
+/// (A.14): KL(p̂ ‖ ℓ) ≤ 2 L_π β E_p̂\[σ\].
 pub fn divergence_bound(inverse_probability: f64, width: f64, expected_deviation: f64) -> f64 {
     2.0 * inverse_probability * width * expected_deviation
 }

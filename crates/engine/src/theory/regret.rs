@@ -198,7 +198,7 @@ impl RegretBounds {
         Ok(bound)
     }
 
-    /// E_q[f] - E_ℓ[f] for any sampler q: that of p̂ (27) and L_ε TV(q, p̂), because E_q[f] - E_p̂[f] is at most
+    /// E_q\[f\] - E_ℓ\[f\] for any sampler q: that of p̂ (27) and L_ε TV(q, p̂), because E_q\[f\] - E_p̂\[f\] is at most
     /// osc(f) TV(q, p̂). `expected_deviation` is E_p̂[σ_{t-1}].
     pub fn sampler_instant(
         &self,
