@@ -8,9 +8,11 @@ use std::collections::HashMap;
 use serde::Serialize;
 use wimble::goal::Goal;
 use wimble::outcome::Outcome;
-use wimble::space::{Kind, Value};
+use wimble::space::{Dimension, Kind, Value};
 use wimble_study::trial::State;
 use wimble_study::{Change, Origin, Reader, Record, Result, Timestamp, Trial};
+
+use crate::axes::axes;
 
 /// How many changes are read at a time. Between pages, others may read what is there.
 const PAGE: usize = 5_000;
@@ -72,9 +74,15 @@ pub struct Chronicle {
     record: Record,
     sequence: u64,
     standings: Vec<Standing>,
+    /// How many trials have each standing.
+    counts: [u64; Standing::ALL.len()],
+    /// The complete trial with the best value of the first objective.
+    best: Option<usize>,
     origins: Vec<Origin>,
     objectives: Vec<Vec<f64>>,
     constraints: Vec<Vec<f64>>,
+    /// The parameters, as axes of figures.
+    axes: Vec<Dimension>,
     parameters: Vec<Vec<f64>>,
     proposed: Vec<f64>,
     started: Vec<f64>,
@@ -100,10 +108,13 @@ impl Chronicle {
             name: settings.name.clone(),
             sequence: 0,
             standings: Vec::new(),
+            counts: [0; Standing::ALL.len()],
+            best: None,
             origins: Vec::new(),
             objectives: columns(settings.goal.objectives().len()),
             constraints: columns(settings.goal.constraints().len()),
-            parameters: columns(settings.space.dimensions().len()),
+            parameters: columns(settings.space.parameters().count()),
+            axes: axes(&settings.space),
             proposed: Vec::new(),
             started: Vec::new(),
             finished: Vec::new(),
@@ -154,6 +165,8 @@ impl Chronicle {
         }
         let fits = self.finished[id].is_nan();
         let standing = Standing::of(trial, &self.record.settings.goal);
+        self.counts[self.standings[id] as usize] -= 1;
+        self.counts[standing as usize] += 1;
         self.standings[id] = standing;
         self.origins[id] = trial.origin;
         self.proposed[id] = trial.proposed.0 as f64;
@@ -161,10 +174,9 @@ impl Chronicle {
         self.finished[id] = time(trial.finished());
         self.lost[id] = trial.lost;
         self.worker[id] = trial.worker().map_or(NOBODY, |worker| self.place(worker));
-        let dimensions = self.record.settings.space.dimensions();
-        for (dimension, column) in dimensions.iter().zip(&mut self.parameters) {
-            let value = trial.configuration.get(&dimension.name);
-            column[id] = value.map_or(f64::NAN, |value| number(&dimension.kind, value));
+        for (axis, column) in self.axes.iter().zip(&mut self.parameters) {
+            let value = trial.configuration.get(&axis.name);
+            column[id] = value.map_or(f64::NAN, |value| number(&axis.kind, value));
         }
         if let Some(measurement) = trial.outcome().and_then(Outcome::measurement) {
             for (column, measured) in self.objectives.iter_mut().zip(&measurement.objectives) {
@@ -176,8 +188,23 @@ impl Chronicle {
         }
         if !self.finished[id].is_nan() && fits {
             self.order.push(id as u32);
+            self.compare(id);
         }
         fits
+    }
+
+    /// Takes a trial that has just finished for the best, if it is better: of equal values, the one told first stays.
+    fn compare(&mut self, id: usize) {
+        let direction = self.goal().first_direction();
+        let Some(values) = self.objectives.first() else { return };
+        let better = match self.best {
+            // A comparison with what is not a number is false.
+            Some(best) => direction.turn(values[id]) < direction.turn(values[best]),
+            None => !values[id].is_nan(),
+        };
+        if better && self.standings[id] == Standing::Complete {
+            self.best = Some(id);
+        }
     }
 
     fn grow(&mut self) {
@@ -187,6 +214,7 @@ impl Chronicle {
             column.push(f64::NAN);
         }
         self.standings.push(Standing::Queued);
+        self.counts[Standing::Queued as usize] += 1;
         self.origins.push(Origin::Proposed);
         self.lost.push(0);
         self.worker.push(NOBODY);
@@ -257,6 +285,11 @@ impl Chronicle {
         &self.constraints
     }
 
+    /// The parameters, in the order of declaration; each share is one.
+    pub fn axes(&self) -> &[Dimension] {
+        &self.axes
+    }
+
     /// The values of a parameter: a number, or the place of a choice or level.
     pub fn parameter(&self, place: usize) -> &[f64] {
         &self.parameters[place]
@@ -299,20 +332,12 @@ impl Chronicle {
 
     /// The complete trial with the best value of the first objective that misses no constraint; of equal values, the one told first.
     pub fn best(&self) -> Option<usize> {
-        let direction = self.goal().first_direction();
-        let values = self.objectives.first()?;
-        let mut best: Option<(usize, f64)> = None;
-        for &id in &self.order {
-            if self.standings[id as usize] != Standing::Complete {
-                continue;
-            }
-            let value = direction.turn(values[id as usize]);
-            // A comparison with what is not a number is false.
-            if best.map_or(!value.is_nan(), |(_, least)| value < least) {
-                best = Some((id as usize, value));
-            }
-        }
-        best.map(|(id, _)| id)
+        self.best
+    }
+
+    /// How many trials have a standing.
+    pub fn count(&self, standing: Standing) -> u64 {
+        self.counts[standing as usize]
     }
 }
 
@@ -331,7 +356,7 @@ pub fn number(kind: &Kind, value: &Value) -> f64 {
             });
             place.map_or(f64::NAN, |place| place as f64)
         }
-        // Several numbers, under the names of the members.
+        // Its shares are parameters of their own.
         Kind::Shares { .. } => f64::NAN,
     }
 }
@@ -415,6 +440,11 @@ mod tests {
                 let kind = trial.configuration.get("kind").unwrap();
                 let words = words(&study.settings().space.dimensions()[2].kind).unwrap();
                 assert_eq!(words[chronicle.parameter(2)[id] as usize], kind.to_string());
+            }
+            for standing in Standing::ALL {
+                let all = chronicle.standings();
+                let count = all.iter().filter(|other| **other == standing).count();
+                assert_eq!(chronicle.count(standing), count as u64, "{standing:?}");
             }
             let best = study.best().unwrap().unwrap();
             assert_eq!(chronicle.best(), Some(best.trial as usize));

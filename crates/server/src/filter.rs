@@ -39,7 +39,7 @@ pub enum Column {
 impl Column {
     /// The column of a name. `value` is the first objective, unless something else has that name.
     pub fn named(chronicle: &Chronicle, name: &str) -> Option<Self> {
-        let (goal, space) = (chronicle.goal(), &chronicle.record().settings.space);
+        let goal = chronicle.goal();
         let own = match name {
             "trial" => Some(Self::Trial),
             "state" => Some(Self::State),
@@ -51,7 +51,7 @@ impl Column {
             "finished" => Some(Self::Finished),
             _ => None,
         };
-        let parameter = || space.dimensions().iter().position(|dimension| dimension.name == name);
+        let parameter = || chronicle.axes().iter().position(|axis| axis.name == name);
         let objective = || goal.objectives().iter().position(|objective| objective.name == name);
         let constraint =
             || goal.constraints().iter().position(|constraint| constraint.name == name);
@@ -89,9 +89,7 @@ impl Column {
             Self::State => Some(Standing::ALL.map(|standing| standing.word().to_owned()).to_vec()),
             Self::Origin => Some(ORIGINS.map(|(word, _)| word.to_owned()).to_vec()),
             Self::Worker => Some(chronicle.workers().to_vec()),
-            Self::Parameter(place) => {
-                words(&chronicle.record().settings.space.dimensions()[place].kind)
-            }
+            Self::Parameter(place) => words(&chronicle.axes()[place].kind),
             _ => None,
         }
     }

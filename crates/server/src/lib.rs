@@ -8,6 +8,7 @@
 //! # Design
 //! Why the page has no framework and what the server refuses: `docs/decisions/0014-page.md`.
 
+pub mod axes;
 pub mod chronicle;
 pub mod desk;
 pub mod figures;

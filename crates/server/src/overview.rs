@@ -6,6 +6,8 @@ use wimble::ledger::Best;
 use wimble::space::Dimension;
 use wimble_study::{Counts, EngineSpan, Filter, Reader, Result, Stage, Timestamp, Trial};
 
+use crate::axes::axes;
+
 /// How many of the latest changes say how fast a study is.
 const LATEST: u64 = 200;
 
@@ -117,7 +119,7 @@ pub fn summary(store: &dyn Reader, name: &str) -> Result<Summary> {
     let line = line(store, name, now)?;
     Ok(Summary {
         line,
-        parameters: settings.settings.space.dimensions().to_vec(),
+        parameters: axes(&settings.settings.space),
         batch_size: settings.settings.batch_size,
         seed: settings.settings.seed.0.to_string(),
         lease_seconds: settings.settings.lease.as_secs_f64(),

@@ -164,6 +164,41 @@ fn studies_are_read_whatever_their_names() {
 }
 
 #[test]
+fn shares_are_parameters_of_their_own() {
+    let store: Arc<dyn Store> = Arc::new(Memory::new(SystemClock));
+    let dough = SearchSpace::new([
+        Dimension::shares("dough", ["flour", "water", "salt"]),
+        Dimension::real("heat", 0.0, 1.0),
+    ]);
+    let settings = Settings::new("bread", dough.unwrap(), "auto".parse().unwrap()).budget(100);
+    let study = Study::open_or_create(Arc::clone(&store), settings).unwrap();
+    for i in 0..30 {
+        let claim = study.ask("w", &format!("k{i}"), 1).unwrap().remove(0);
+        let water = claim.configuration.real("water").unwrap();
+        study.tell(claim.token, &(water - 0.4).powi(2).into(), "t").unwrap();
+    }
+    let server = Server::start(store, Options::local(0)).unwrap();
+    let client = Client::of(&server);
+    let (_, summary) = client.get("/api/studies/bread/summary");
+    let names: Vec<&str> = summary["parameters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|parameter| parameter["name"].as_str())
+        .collect();
+    assert_eq!(names, ["flour", "water", "salt", "heat"]);
+    let (_, scatters) = client.get("/api/studies/bread/scatters");
+    let places = scatters["scatters"][1]["place"].as_array().unwrap();
+    assert_eq!(places.len(), 30, "{scatters}");
+    let (_, slices) = client.get("/api/studies/bread/slices");
+    let water = &slices["slices"][1];
+    assert_eq!(water["name"], "water", "{slices}");
+    assert_eq!(water["forecast"].as_array().unwrap().len(), 33, "{slices}");
+    let (_, wet) = client.get("/api/studies/bread/trials?filter=water%20%3E%200.5");
+    assert!(wet["matching"].as_u64().unwrap() < 30, "{wet}");
+}
+
+#[test]
 fn what_did_not_change_is_not_sent_again() {
     let store = store_with("s", 300);
     let server = Server::start(Arc::clone(&store), Options::local(0)).unwrap();
@@ -361,6 +396,24 @@ fn heads_and_bodies_have_limits_and_slow_clients_hold_up_nobody() {
         200
     );
     drop(open);
+}
+
+#[test]
+fn readers_of_figures_leave_room_for_workers() {
+    let server = Server::start(store_with("wide", 400), Options::local(0)).unwrap();
+    let begun = Instant::now();
+    let (others, figures) = std::thread::scope(|scope| {
+        // More than the server has threads, each with a figure that takes a while.
+        let figure = || assert_eq!(Client::of(&server).get("/api/studies/wide/importance").0, 200);
+        let readers: Vec<_> = (0..48).map(|_| scope.spawn(figure)).collect();
+        std::thread::sleep(Duration::from_millis(100));
+        let asked = Instant::now();
+        assert_eq!(Client::of(&server).get("/api/studies").0, 200);
+        let others = asked.elapsed();
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        (others, begun.elapsed())
+    });
+    assert!(others * 5 < figures, "{others:?} beside figures that took {figures:?} in all");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use wimble::space::{Configuration, Dimension};
 use wimble_study::{Origin, Result};
 
 use super::slices::steps;
+use crate::axes::moved;
 use crate::chronicle::{Chronicle, Standing};
 use crate::model::Model;
 
@@ -63,14 +64,13 @@ pub fn landscape(
     [x, y]: [&Dimension; 2],
     at: &Configuration,
 ) -> Result<Option<Landscape>> {
+    let space = &model.study().settings().space;
     let ((x_places, x_values), (y_places, y_values)) = (steps(&x.kind), steps(&y.kind));
     let mut asked = Vec::new();
     let mut there = Vec::new();
     for y_value in &y_values {
         for x_value in &x_values {
-            let mut configuration = at.clone();
-            configuration.insert(x.name.clone(), x_value.clone());
-            configuration.insert(y.name.clone(), y_value.clone());
+            let configuration = moved(space, at, &[(&x.name, x_value), (&y.name, y_value)]);
             let allowed = model.allows(&configuration);
             there.push(allowed);
             if allowed {

@@ -47,15 +47,13 @@ pub fn parallel(chronicle: &Chronicle) -> Parallel {
     let every = rest.len().div_ceil(OTHERS).max(1);
     let mut trial: Vec<usize> = rest.iter().copied().step_by(every).collect();
     trial.extend(best.iter().rev());
-    let dimensions = chronicle.record().settings.space.dimensions();
-    let column = |(place, dimension): (usize, &wimble::space::Dimension)| {
+    let column = |(place, axis): (usize, &wimble::space::Dimension)| {
         let column = chronicle.parameter(place);
-        let shown =
-            |&id: &usize| Some(share(&dimension.kind, column[id])).filter(|x| x.is_finite());
+        let shown = |&id: &usize| Some(share(&axis.kind, column[id])).filter(|x| x.is_finite());
         trial.iter().map(shown).collect()
     };
     Parallel {
-        places: dimensions.iter().enumerate().map(column).collect(),
+        places: chronicle.axes().iter().enumerate().map(column).collect(),
         value: trial.iter().map(|&id| values[id]).collect(),
         trial,
         y,

@@ -25,19 +25,19 @@ pub struct Scatter {
 
 /// The values of the first objective over each parameter.
 pub fn scatters(chronicle: &Chronicle) -> Vec<Scatter> {
-    let dimensions = chronicle.record().settings.space.dimensions();
+    let axes = chronicle.axes();
     let values = chronicle.objective(0);
     let complete: Vec<usize> = (0..chronicle.len())
         .filter(|&id| chronicle.standings()[id] == Standing::Complete)
         .collect();
     let low_is_good = chronicle.goal().first_direction().turn(1.0) > 0.0;
     let y = telling_range(&mut complete.iter().map(|&id| values[id]).collect(), low_is_good);
-    let of = |(place, dimension): (usize, &wimble::space::Dimension)| {
+    let of = |(place, axis): (usize, &wimble::space::Dimension)| {
         let column = chronicle.parameter(place);
         let points = || {
             complete
                 .iter()
-                .map(|&id| (id, super::slices::share(&dimension.kind, column[id]), values[id]))
+                .map(|&id| (id, super::slices::share(&axis.kind, column[id]), values[id]))
                 .filter(|(_, share, _)| share.is_finite())
         };
         if complete.len() <= POINTS {
@@ -54,5 +54,5 @@ pub fn scatters(chronicle: &Chronicle) -> Vec<Scatter> {
         let grid = Grid::new(points, [unit, y], [80, 60]);
         Scatter { y, trial: Vec::new(), place: Vec::new(), value: Vec::new(), grid: Some(grid) }
     };
-    dimensions.iter().enumerate().map(of).collect()
+    axes.iter().enumerate().map(of).collect()
 }

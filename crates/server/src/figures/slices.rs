@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use wimble::forecast::Forecast;
-use wimble::space::{Configuration, Dimension, Kind, Scale, Value};
+use wimble::space::{Configuration, Kind, Scale, Value};
 use wimble_study::Result;
 
+use crate::axes::{axes, moved};
 use crate::model::Model;
 
 /// How many configurations along a parameter of numbers.
@@ -24,14 +25,11 @@ pub struct Slice {
 }
 
 /// The slices of all parameters that the configuration has; `None` if the method has no model yet.
-pub fn slices(
-    model: &Model,
-    dimensions: &[Dimension],
-    at: &Configuration,
-) -> Result<Option<Vec<Slice>>> {
+pub fn slices(model: &Model, at: &Configuration) -> Result<Option<Vec<Slice>>> {
     let mut all = Vec::new();
     let mut asked = Vec::new();
-    for dimension in dimensions {
+    let space = &model.study().settings().space;
+    for dimension in axes(space) {
         if at.get(&dimension.name).is_none() {
             continue;
         }
@@ -44,8 +42,7 @@ pub fn slices(
             forecast: Vec::new(),
         };
         for (place, value) in place.into_iter().zip(values) {
-            let mut configuration = at.clone();
-            configuration.insert(dimension.name.clone(), value.clone());
+            let configuration = moved(space, at, &[(&dimension.name, &value)]);
             if model.allows(&configuration) {
                 asked.push(configuration);
                 slice.place.push(place);
@@ -87,7 +84,7 @@ pub fn steps(kind: &Kind) -> (Vec<f64>, Vec<Value>) {
             let places = (0..values.len()).map(|place| share(kind, place as f64)).collect();
             (places, values.clone())
         }
-        // One share cannot change alone.
+        // Its shares are axes of their own.
         Kind::Shares { .. } => (Vec::new(), Vec::new()),
     }
 }

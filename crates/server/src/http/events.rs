@@ -88,10 +88,6 @@ impl Listener {
         self.numbers.mark_unchanged();
         let (generation, loaded) = (self.file.generation, self.file.loaded());
         let chronicle = self.file.chronicle();
-        let mut standings = [0_u64; Standing::ALL.len()];
-        for standing in chronicle.standings() {
-            standings[*standing as usize] += 1;
-        }
         let best =
             chronicle.best().map(|id| json!({ "trial": id, "value": chronicle.objective(0)[id] }));
         let data = json!({
@@ -99,12 +95,12 @@ impl Listener {
             "generation": generation,
             "loaded": loaded,
             "budget": chronicle.record().settings.budget,
-            "queued": standings[0],
-            "running": standings[1],
-            "complete": standings[2],
-            "violating": standings[3],
-            "failed": standings[4],
-            "infeasible": standings[5],
+            "queued": chronicle.count(Standing::Queued),
+            "running": chronicle.count(Standing::Running),
+            "complete": chronicle.count(Standing::Complete),
+            "violating": chronicle.count(Standing::Violating),
+            "failed": chronicle.count(Standing::Failed),
+            "infeasible": chronicle.count(Standing::Infeasible),
             "best": best,
         });
         Some(

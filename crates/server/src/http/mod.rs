@@ -35,6 +35,8 @@ use crate::desk::{Desk, INTERVAL};
 
 /// Threads for calls of the store at most.
 const BLOCKING: usize = 32;
+/// Of these, for figures and tables at most: whoever looks at many long studies must not keep workers waiting.
+const FIGURES: usize = 8;
 /// Event streams at most.
 const STREAMS: usize = 512;
 
@@ -78,6 +80,7 @@ struct App {
     pub rates: Rates,
     pub metrics: Metrics,
     pub streams: Arc<Semaphore>,
+    pub figures: Arc<Semaphore>,
     /// Different for every server, so that what a browser kept from the one before is not taken for this one's.
     pub boot: String,
     stop: Notify,
@@ -104,6 +107,7 @@ impl Server {
             rates: Rates::default(),
             metrics: Metrics::default(),
             streams: Arc::new(Semaphore::new(STREAMS)),
+            figures: Arc::new(Semaphore::new(FIGURES)),
             boot: access::random(6)?,
             stop: Notify::new(),
             stopped: AtomicBool::new(false),

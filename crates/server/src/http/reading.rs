@@ -43,6 +43,20 @@ pub(super) async fn blocking<T: Send + 'static>(
     })
 }
 
+/// Runs what may take long for a reader, a few at a time: the others wait, and hold no thread meanwhile.
+async fn figuring<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&App) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    // The semaphore is never closed; the place is given back when the work is done, whether or not anybody still waits for it.
+    let place = Arc::clone(&app.figures).acquire_owned().await;
+    blocking(app, move |app| {
+        let _place = place;
+        work(app)
+    })
+    .await
+}
+
 /// The answer that a chronicle gives. It has a tag of the study's sequence number, so that one that did not change is not
 /// computed again.
 async fn of_study<T: Serialize>(
@@ -51,7 +65,7 @@ async fn of_study<T: Serialize>(
     headers: HeaderMap,
     work: impl FnOnce(&dyn Store, &File) -> Result<T, Refusal> + Send + 'static,
 ) -> Answer {
-    blocking(app, move |app| {
+    figuring(app, move |app| {
         let file = app.desk.file(&study, FIRST_LOOK)?;
         let tag = {
             let chronicle = file.chronicle();
@@ -176,7 +190,7 @@ pub(super) async fn csv(
     headers: HeaderMap,
 ) -> Answer {
     let view: table::View = query(text.as_deref())?;
-    blocking(&app, move |app| {
+    figuring(&app, move |app| {
         let file = app.desk.file(&study, Duration::from_secs(30))?;
         let settings = file.chronicle().record().settings.clone();
         let mut all = Vec::new();
@@ -243,7 +257,7 @@ pub(super) async fn trial(
     Path((study, trial)): Path<(String, u64)>,
     headers: HeaderMap,
 ) -> Answer {
-    blocking(&app, move |app| {
+    figuring(&app, move |app| {
         let store = &**app.desk.store();
         let file = app.desk.file(&study, FIRST_LOOK)?;
         let found = store.trial(&study, trial)?;
@@ -339,9 +353,8 @@ pub(super) async fn slices(
 ) -> Answer {
     let name = study.clone();
     of_study(&app, study, headers, move |store, file| {
-        let dimensions = file.chronicle().record().settings.space.dimensions().to_vec();
         let slices = match centre(store, &name)? {
-            Some(at) => slices::slices(&file.model, &dimensions, &at)?,
+            Some(at) => slices::slices(&file.model, &at)?,
             None => None,
         };
         Ok(match slices {
@@ -366,11 +379,9 @@ pub(super) async fn batch(
         let (own, pending) = (configurations(&batch.trial)?, configurations(&batch.pending)?);
         let forecast = file.model.predict(&own)?;
         let reason = if forecast.is_none() { Some(no_model(file)?) } else { None };
-        let space = file.chronicle().record().settings.space.clone();
+        let axes = file.chronicle().axes().to_vec();
         let places = |all: &[Configuration]| -> Vec<Vec<Option<f64>>> {
-            all.iter()
-                .map(|one| space.dimensions().iter().map(|d| place(d, one)).collect())
-                .collect()
+            all.iter().map(|one| axes.iter().map(|axis| place(axis, one)).collect()).collect()
         };
         Ok(json!({
             "proposed": batch.proposed,
@@ -388,9 +399,9 @@ pub(super) async fn batch(
 }
 
 /// Where a configuration lies along a parameter, from 0 to 1.
-fn place(dimension: &Dimension, configuration: &Configuration) -> Option<f64> {
-    let value = configuration.get(&dimension.name)?;
-    Some(slices::share(&dimension.kind, crate::chronicle::number(&dimension.kind, value)))
+fn place(axis: &Dimension, configuration: &Configuration) -> Option<f64> {
+    let value = configuration.get(&axis.name)?;
+    Some(slices::share(&axis.kind, crate::chronicle::number(&axis.kind, value)))
         .filter(|x| x.is_finite())
 }
 
@@ -410,11 +421,10 @@ pub(super) async fn landscape(
     let Axes { x, y } = query(text.as_deref())?;
     let name = study.clone();
     of_study(&app, study, headers, move |store, file| {
-        let dimensions = file.chronicle().record().settings.space.dimensions().to_vec();
+        let all = file.chronicle().axes().to_vec();
         let find = |name: &str| {
-            dimensions
-                .iter()
-                .find(|dimension| dimension.name == name)
+            all.iter()
+                .find(|axis| axis.name == name)
                 .ok_or_else(|| Refusal::bad(format!("the study has no parameter `{name}`")))
         };
         let axes = [find(&x)?, find(&y)?];
