@@ -1,6 +1,8 @@
 //! How many trials a second can many worker processes ask and tell through one store?
 //!
-//! usage: store_throughput ADDRESS WORKERS TRIALS
+//! usage: store_throughput ADDRESS WORKERS TRIALS [BATCH]
+//!
+//! BATCH is the study's batch size; without it, as many as there are workers.
 //!
 //! Creates a study, starts the workers, lets them begin together once all are connected, and prints a line of JSON.
 //! The method is `random` and the objective a parabola: what is measured is the store.
@@ -16,24 +18,28 @@ use wimble_study::{Outcome, Settings, Study};
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [address, workers, trials] => measure(address, workers.parse()?, trials.parse()?),
-        [address, name, worker, "worker"] => work(address, name, worker),
-        _ => Err("usage: store_throughput ADDRESS WORKERS TRIALS".into()),
+        ["worker", address, name, worker] => work(address, name, worker),
+        [address, workers, trials] => {
+            measure(address, workers.parse()?, trials.parse()?, workers.parse()?)
+        }
+        [address, workers, trials, batch] => {
+            measure(address, workers.parse()?, trials.parse()?, batch.parse()?)
+        }
+        _ => Err("usage: store_throughput ADDRESS WORKERS TRIALS [BATCH]".into()),
     }
 }
 
-fn measure(address: &str, workers: usize, trials: u64) -> Result<(), Box<dyn Error>> {
+fn measure(address: &str, workers: usize, trials: u64, batch: usize) -> Result<(), Box<dyn Error>> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
     let name = format!("throughput-{}", since.as_millis());
     let space =
         SearchSpace::new([Dimension::real("x", -2.0, 2.0), Dimension::real("y", -2.0, 2.0)])?;
-    let settings =
-        Settings::new(&name, space, "random".parse()?).budget(trials).batch_size(workers);
+    let settings = Settings::new(&name, space, "random".parse()?).budget(trials).batch_size(batch);
     let study = Study::open_or_create(wimble_study::open(address)?, settings)?;
     let mut children = Vec::new();
     for worker in 0..workers {
         let mut child = Command::new(std::env::current_exe()?)
-            .args([address, &name, &format!("w{worker}"), "worker"])
+            .args(["worker", address, &name, &format!("w{worker}")])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -61,7 +67,7 @@ fn measure(address: &str, workers: usize, trials: u64) -> Result<(), Box<dyn Err
     let rate = trials as f64 / seconds;
     writeln!(
         std::io::stdout(),
-        r#"{{"workers":{workers},"trials":{trials},"seconds":{seconds:.3},"rate":{rate:.1}}}"#
+        r#"{{"workers":{workers},"batch":{batch},"trials":{trials},"seconds":{seconds:.3},"rate":{rate:.1}}}"#
     )?;
     Ok(())
 }

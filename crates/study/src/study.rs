@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
 use crate::settings::{Record, Settings};
-use crate::store::{Ask, Filter, Refused, Reply, Resume, Store, Tell};
+use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
 
 /// How many trials are read at a time.
@@ -42,16 +42,47 @@ pub struct Study {
 struct Model {
     follower: Follower,
     strategy: Option<Box<dyn Strategy>>,
+    crowd: Crowd,
+}
+
+/// How many processes propose at the same time, as seen from here: all but one of them propose in vain.
+#[derive(Default)]
+struct Crowd {
+    doublings: u32,
+    /// How many proposals in a row were of use.
+    used: u32,
+}
+
+impl Crowd {
+    /// A proposal that was in vain is followed by one of twice as many points, at most this often.
+    const MOST: u32 = 7;
+    /// So many proposals in a row that were of use are followed by one of half as many points.
+    const CALM: u32 = 8;
+
+    /// Whether a proposal was of use: others will be faster next time too, unless what is proposed serves several of them.
+    fn note(&mut self, used: bool) {
+        self.used = if used { self.used + 1 } else { 0 };
+        if !used {
+            self.doublings = (self.doublings + 1).min(Self::MOST);
+        } else if self.used.is_multiple_of(Self::CALM) {
+            self.doublings = self.doublings.saturating_sub(1);
+        }
+    }
+
+    /// How many points to propose instead of `count`: those that nobody waits for lie in the queue for whoever asks next.
+    fn widen(&self, count: usize) -> usize {
+        count.saturating_mul(1 << self.doublings)
+    }
 }
 
 impl Model {
     /// The follower, and the method, which is built when it is first needed.
-    fn parts(&mut self, settings: &Settings) -> Result<(&mut Follower, &dyn Strategy)> {
+    fn parts(&mut self, settings: &Settings) -> Result<(&mut Follower, &dyn Strategy, &mut Crowd)> {
         let strategy = match self.strategy.take() {
             Some(strategy) => strategy,
             None => strategy(settings)?,
         };
-        Ok((&mut self.follower, &**self.strategy.insert(strategy)))
+        Ok((&mut self.follower, &**self.strategy.insert(strategy), &mut self.crowd))
     }
 }
 
@@ -82,7 +113,12 @@ impl Study {
     fn new(store: Arc<dyn Store>, settings: Settings, strategy: Option<Box<dyn Strategy>>) -> Self {
         let follower = Follower::new(&settings);
         let watch = Mutex::new(Watch::new(settings.goal.clone()));
-        Self { store, settings, model: Mutex::new(Model { follower, strategy }), watch }
+        Self {
+            store,
+            settings,
+            model: Mutex::new(Model { follower, strategy, crowd: Crowd::default() }),
+            watch,
+        }
     }
 
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
@@ -100,12 +136,17 @@ impl Study {
         if let Reply::Claims(claims) = self.store.ask(name, ask, None)? {
             return Ok(claims);
         }
-        // Another thread may have filled the queue while this one waited for the model: look again first.
         let mut model = self.model()?;
-        let (follower, strategy) = model.parts(&self.settings)?;
-        let mut proposal = None;
+        let (follower, strategy, crowd) = model.parts(&self.settings)?;
+        // Another thread may have filled the queue while this one waited for the model: look again first.
+        let mut proposal: Option<Proposal> = None;
         loop {
-            match self.store.ask(name, ask, proposal.as_ref())? {
+            let reply = self.store.ask(name, ask, proposal.as_ref())?;
+            if let Some(proposal) = &proposal {
+                let mine = |claim: &Claim| proposal.configurations.contains(&claim.configuration);
+                crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
+            }
+            match reply {
                 Reply::Claims(claims) => return Ok(claims),
                 Reply::Propose { count, room, issued } => {
                     let room = usize::try_from(room).unwrap_or(usize::MAX);
@@ -118,7 +159,8 @@ impl Study {
                     if follower.issued() < issued {
                         return Err(replaced());
                     }
-                    let count = count.max(self.settings.batch_size.min(room));
+                    let many = crowd.widen(count);
+                    let count = many.max(self.settings.batch_size).min(room).max(count);
                     proposal = Some(follower.propose(strategy, count)?);
                 }
             }
@@ -204,7 +246,7 @@ impl Study {
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn recommend(&self) -> Result<Option<Best>> {
         let mut model = self.model()?;
-        let (follower, strategy) = model.parts(&self.settings)?;
+        let (follower, strategy, _) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
         let recommended = follower.recommend(strategy)?;
         drop(model);
@@ -219,7 +261,7 @@ impl Study {
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn recommend_front(&self) -> Result<Vec<u64>> {
         let mut model = self.model()?;
-        let (follower, strategy) = model.parts(&self.settings)?;
+        let (follower, strategy, _) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
         follower.recommend_front(strategy)
     }
@@ -229,7 +271,7 @@ impl Study {
     /// Costs as much as asking: the first call of a process reads the whole history.
     pub fn predict(&self, configurations: &[Configuration]) -> Result<Forecasts> {
         let mut model = self.model()?;
-        let (follower, strategy) = model.parts(&self.settings)?;
+        let (follower, strategy, _) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;
         follower.predict(strategy, configurations)
     }
@@ -393,4 +435,25 @@ fn strategy(settings: &Settings) -> Result<Box<dyn Strategy>> {
     let strategy = settings.method.build(settings.batch_size)?;
     strategy.check(&settings.space, &settings.goal)?;
     Ok(strategy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proposals_in_vain_widen_the_next_and_calm_narrows_them() {
+        let mut crowd = Crowd::default();
+        assert_eq!(crowd.widen(1), 1, "one at a time where nobody else proposes");
+        (0..3).for_each(|_| crowd.note(false));
+        assert_eq!((crowd.widen(1), crowd.widen(2)), (8, 16));
+        (0..7).for_each(|_| crowd.note(true));
+        assert_eq!(crowd.widen(1), 8);
+        crowd.note(true);
+        assert_eq!(crowd.widen(1), 4);
+        (0..100).for_each(|_| crowd.note(true));
+        assert_eq!(crowd.widen(1), 1);
+        (0..100).for_each(|_| crowd.note(false));
+        assert_eq!(crowd.widen(1), 128);
+    }
 }

@@ -56,7 +56,8 @@
 //! is `Propose` again. Hence whoever proposed knew all pending points, and all points are distinct. A proposal is
 //! dropped only because trials were added meanwhile, so that somebody always gets on and there is no deadlock. A
 //! process that dies while it proposes holds up nobody. Points beyond those wanted wait in the queue, so that with a
-//! batch size of M one asker in M proposes.
+//! batch size of M one asker in M proposes. A [`Study`](crate::Study) whose proposals are dropped proposes more points at a
+//! time than its batch size, for as long as that happens: many processes would otherwise drop nearly all that they propose.
 
 pub mod address;
 mod checks;
