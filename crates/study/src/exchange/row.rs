@@ -121,6 +121,7 @@ impl Row {
                 Some(_) => self.attributes.clone(),
                 None => Attributes::default(),
             },
+            steps: Vec::new(),
             worker: self.worker.clone().filter(|_| outcome.is_some()),
             started: time("started", &self.started)?.filter(|_| outcome.is_some()),
             finished: time("finished", &self.finished)?.filter(|_| outcome.is_some()),
