@@ -110,9 +110,9 @@ impl Follower {
     /// Tells the trials that finished.
     fn finish(&mut self) -> Result<()> {
         while let Some((trial, outcome)) = self.finished.pop_front() {
-            self.ledger.tell(trial, &outcome).map_err(|error| {
-                Error::corrupt(&self.study, format!("trial {trial}"), error)
-            })?;
+            self.ledger
+                .tell(trial, &outcome)
+                .map_err(|error| Error::corrupt(&self.study, format!("trial {trial}"), error))?;
         }
         Ok(())
     }

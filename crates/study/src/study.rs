@@ -247,7 +247,8 @@ impl Study {
 
     /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets
     /// them; as long as none does, the one with the smallest total violation, which is marked as violating. With several
-    /// objectives, the best by the first.
+    /// objectives, the best by the first. Trials that were stopped early count only as long as no other has a value, and of
+    /// those the ones that went furthest.
     ///
     /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Result<Option<Best>> {
@@ -309,13 +310,13 @@ impl Study {
             return self.store.best(name, count);
         }
         let several = goal.objectives().len() > 1;
-        let (chosen, meeting, nearest) = self.standing(|standing| {
+        let (chosen, meeting, nearest, reached) = self.standing(|standing| {
             let nearest = standing.nearest().map(|nearest| nearest.trial);
             let chosen = if several { standing.front() } else { standing.leaders().collect() };
-            (chosen, standing.meeting(), nearest)
+            (chosen, standing.meeting(), nearest, standing.reached())
         })?;
-        // A few of the best are at hand; all of them, if there are no more.
-        if several || count <= chosen.len() || meeting == chosen.len() as u64 {
+        // A few of the best are at hand; all of them, if there are no more. The store ranks whole evaluations only.
+        if several || count <= chosen.len() || meeting == chosen.len() as u64 || reached.is_some() {
             let chosen = chosen.into_iter().chain(nearest).take(count);
             return chosen.map(|trial| self.trial(trial)).collect();
         }

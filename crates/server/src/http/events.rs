@@ -105,6 +105,7 @@ impl Listener {
             "violating": standings[3],
             "failed": standings[4],
             "infeasible": standings[5],
+            "stopped": standings[6],
             "best": best,
         });
         Some(

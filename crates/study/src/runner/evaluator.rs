@@ -197,7 +197,8 @@ impl Evaluator {
             Err(error) => Err(format!("result file: {error}")),
         };
         // However it ends after the signal, and whatever else it then says: it was not to go on.
-        if let Some(stopped) = steps.filter(|steps| steps.is_stopped()).and_then(LiveSteps::result) {
+        if let Some(stopped) = steps.filter(|steps| steps.is_stopped()).and_then(LiveSteps::result)
+        {
             return stopped.or_else(failed);
         }
         // A command that was stopped and still ends well has done its work.
@@ -393,7 +394,8 @@ mod tests {
     fn the_last_step_is_the_result_where_no_other_is_printed() {
         let fidelity = "[fidelity]\nepochs = { low = 1, high = 9 }";
         let run = |script: &str, stop_at: Option<f64>| {
-            let evaluator = evaluator(&sh(script), &format!("method = \"random\"\ngrace = 2\n{fidelity}"));
+            let evaluator =
+                evaluator(&sh(script), &format!("method = \"random\"\ngrace = 2\n{fidelity}"));
             let steps = Arc::new(LiveSteps::new(evaluator.goal.clone()));
             // As the rule does it: at a step, and from then on.
             let urgency = || {
@@ -409,7 +411,8 @@ mod tests {
         let at = |fidelity: Option<f64>, value: f64| {
             Ok(Outcome::Measured(Measurement { fidelity, ..value.into() }).into())
         };
-        let step = |at: u32, value: f64| format!("echo '{{{{\"step\": {at}, \"value\": {value}}}}}'");
+        let step =
+            |at: u32, value: f64| format!("echo '{{{{\"step\": {at}, \"value\": {value}}}}}'");
         let (one, two, nine) = (step(1, 0.5), step(2, 0.25), step(9, 0.125));
         assert_eq!(run(&format!("{one}; {two}"), None), at(Some(2.0), 0.25));
         assert_eq!(run(&format!("{one}; {nine}"), None), at(None, 0.125));
@@ -418,13 +421,21 @@ mod tests {
         assert_eq!(run("echo 7", None), at(None, 7.0));
         // Stopped, it has its last step, however it ends and whatever it says.
         assert_eq!(run(&format!("{one}; sleep 20"), Some(1.0)), at(Some(1.0), 0.5));
-        let last_words = format!("trap \"{}; echo 9; exit 3\" TERM; {one}; sleep 20 & wait", two.replace('"', "\\\""));
+        let last_words = format!(
+            "trap \"{}; echo 9; exit 3\" TERM; {one}; sleep 20 & wait",
+            two.replace('"', "\\\"")
+        );
         assert_eq!(run(&last_words, Some(1.0)), at(Some(2.0), 0.25));
-        let looks = format!("trap '' TERM; {one}; while [ ! -e $WIMBLE_STOP_FILE ]; do sleep 0.05; done; {two}");
+        let looks = format!(
+            "trap '' TERM; {one}; while [ ! -e $WIMBLE_STOP_FILE ]; do sleep 0.05; done; {two}"
+        );
         assert_eq!(run(&looks, Some(1.0)), at(Some(2.0), 0.25));
         for (script, words) in [
             (format!("{one}; exit 3"), "exit status: 3"),
-            (format!("{one}; echo '{{{{\"step\": 2, \"value\": NaN}}}}'"), "its last step could not be read"),
+            (
+                format!("{one}; echo '{{{{\"step\": 2, \"value\": NaN}}}}'"),
+                "its last step could not be read",
+            ),
             ("echo hello".to_owned(), "no result: print a number"),
             ("echo '{{\"step\": 99, \"value\": 1}}'".to_owned(), "no result"),
         ] {

@@ -230,11 +230,12 @@ impl Runner {
         trial_folder::sweep(&std::env::temp_dir());
         let absence = Absence::new(watch, &self.stop, self.patience);
         let has_steps = study.settings().goal.partial().is_some();
-        let socket = has_steps.then(ReportSocket::new).transpose().map_err(|source| Error::Backend {
-            place: std::env::temp_dir().display().to_string(),
-            doing: "making a socket for `wimble report`",
-            source: Box::new(source),
-        })?;
+        let socket =
+            has_steps.then(ReportSocket::new).transpose().map_err(|source| Error::Backend {
+                place: std::env::temp_dir().display().to_string(),
+                doing: "making a socket for `wimble report`",
+                source: Box::new(source),
+            })?;
         let held = Mutex::new(BTreeMap::new());
         let shared = Shared { runner: self, study, watch, absence, held, socket };
         let shared = &shared;

@@ -95,9 +95,10 @@ pub fn run(
     let mut child = spawn(invocation, guarded)?;
     let group = guarded.or_else(|| i32::try_from(child.id()).ok().and_then(Pid::from_raw));
     let (sender, receiver) = channel();
-    let stdout = child.stdout.take().map(|stream| {
-        follow(stream, logs[0].take(), steps.cloned(), sender.clone())
-    });
+    let stdout = child
+        .stdout
+        .take()
+        .map(|stream| follow(stream, logs[0].take(), steps.cloned(), sender.clone()));
     let stderr = child.stderr.take().map(|stream| follow(stream, logs[1].take(), None, sender));
     let (status, timed_out, stopped) = attend(&mut child, group, &receiver, limits)?;
     // What the child left behind may still hold its output open: it has the grace time to finish, too.
@@ -334,7 +335,8 @@ mod tests {
     #[test]
     fn what_a_child_leaves_behind_does_not_hold_up_its_end() {
         let before = Instant::now();
-        let ended = run(&sh("sleep 30 & echo 1"), &limits(20_000, &|| Urgency::None), None).unwrap();
+        let ended =
+            run(&sh("sleep 30 & echo 1"), &limits(20_000, &|| Urgency::None), None).unwrap();
         assert!(ended.status.success() && ended.stdout == "1\n");
         assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
     }

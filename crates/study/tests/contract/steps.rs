@@ -46,11 +46,10 @@ pub fn steps_are_kept_in_order_and_reporting_again_changes_nothing(place: &Place
     study.store().report("s", claims[1].token, &[rich(1.0, 3.0)]).unwrap();
     study.store().report("s", claims[1].token, &[]).unwrap();
     let steps = study.store().steps("s", 0).unwrap();
-    assert_eq!(steps.iter().map(|step| &step.measurement).collect::<Vec<_>>(), [
-        &rich(1.0, 0.5),
-        &rich(2.5, 0.0),
-        &rich(9.0, 0.25)
-    ]);
+    assert_eq!(
+        steps.iter().map(|step| &step.measurement).collect::<Vec<_>>(),
+        [&rich(1.0, 0.5), &rich(2.5, 0.0), &rich(9.0, 0.25)]
+    );
     assert!(steps[1].measurement.objectives[0].value.is_sign_positive());
     assert_eq!(steps.iter().map(|step| step.sequence).collect::<Vec<_>>(), [1, 2, 3]);
     assert!(steps.iter().all(|step| (step.trial, step.at) == (0, Timestamp(7))));

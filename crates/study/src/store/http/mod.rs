@@ -327,7 +327,9 @@ impl Store for Http {
 
     fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
         for Report { token, steps } in reports {
-            steps.iter().try_for_each(|step| storable_step(study, token.trial, step).map(|_| ()))?;
+            steps
+                .iter()
+                .try_for_each(|step| storable_step(study, token.trial, step).map(|_| ()))?;
         }
         self.refusals(&Call::Reports { study: study.to_owned(), reports: reports.to_vec() })
     }

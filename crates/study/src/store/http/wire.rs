@@ -195,9 +195,7 @@ impl Call {
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
-            Self::Heartbeats { study, tokens } => {
-                refusals(&store.heartbeats(study, tokens)?)
-            }
+            Self::Heartbeats { study, tokens } => refusals(&store.heartbeats(study, tokens)?),
             Self::Reports { study, reports } => refusals(&store.reports(study, reports)?),
             Self::TellWith { study, token, outcome, attributes, key } => {
                 json(&store.tell_with(study, &Tell { token: *token, outcome, attributes, key })?)

@@ -452,7 +452,9 @@ impl Store for Postgres {
     fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
         // Before anything is sent: what is not finite would make a statement that the server refuses.
         for Report { token, steps } in reports {
-            steps.iter().try_for_each(|step| storable_step(study, token.trial, step).map(|_| ()))?;
+            steps
+                .iter()
+                .try_for_each(|step| storable_step(study, token.trial, step).map(|_| ()))?;
         }
         let reads = Reads::Reports(reports);
         self.write(study, Again::Harmless, reads, |rules| rules.report(reports))

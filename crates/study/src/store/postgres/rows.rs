@@ -552,7 +552,8 @@ impl Rows for Table<'_> {
     }
 
     fn steps_from(&mut self, trial: u64, fidelity: f64) -> Result<Vec<Step>> {
-        if let Some((_, steps)) = self.fetched.curves.remove(&trial).filter(|(from, _)| *from <= fidelity)
+        if let Some((_, steps)) =
+            self.fetched.curves.remove(&trial).filter(|(from, _)| *from <= fidelity)
         {
             return Ok(steps.into_iter().filter(|step| step.fidelity() >= fidelity).collect());
         }

@@ -63,8 +63,10 @@ impl Reader<'_> {
         let mut ends = [None, None];
         for field in fields {
             let Some(place) = ["low", "high"].iter().position(|known| *known == field.key) else {
-                let message =
-                    format!("the fidelity `{name}` has no field `{}`; there are low and high", field.key);
+                let message = format!(
+                    "the fidelity `{name}` has no field `{}`; there are low and high",
+                    field.key
+                );
                 self.refuse(field.key_span.clone(), message);
                 return None;
             };
@@ -159,20 +161,29 @@ mod tests {
                 "5:1: fidelity has 2 entries",
             ),
             ("[fidelity]\nepochs = 81", "4:10: epochs is a whole number, but must be a table"),
-            ("[fidelity]\nepochs = { high = 81 }", "4:10: the fidelity `epochs` needs both low and high"),
+            (
+                "[fidelity]\nepochs = { high = 81 }",
+                "4:10: the fidelity `epochs` needs both low and high",
+            ),
             (
                 "[fidelity]\nepochs = { low = 1, max = 81 }",
                 "4:21: the fidelity `epochs` has no field `max`; there are low and high",
             ),
-            ("[fidelity]\nepochs = { low = \"1\", high = 81 }", "4:18: low is text, but must be a number"),
-            ("[fidelity]\nepochs = { low = 0, high = 81 }", "4:10: the range of fidelity `epochs` is 0 to 81"),
-            ("[fidelity]\nepochs = { low = 9, high = 9 }", "4:10: the range of fidelity `epochs` is 9 to 9"),
+            (
+                "[fidelity]\nepochs = { low = \"1\", high = 81 }",
+                "4:18: low is text, but must be a number",
+            ),
+            (
+                "[fidelity]\nepochs = { low = 0, high = 81 }",
+                "4:10: the range of fidelity `epochs` is 0 to 81",
+            ),
+            (
+                "[fidelity]\nepochs = { low = 9, high = 9 }",
+                "4:10: the range of fidelity `epochs` is 9 to 9",
+            ),
             ("stopping = \"auto\"", "3:1: stopping needs a fidelity"),
             ("wrong-stop = 0.1", "3:1: wrong-stop needs a fidelity"),
-            (
-                "stopping = \"medain\"\n[fidelity]\ne = { low = 1, high = 2 }",
-                "3:12: ",
-            ),
+            ("stopping = \"medain\"\n[fidelity]\ne = { low = 1, high = 2 }", "3:12: "),
             (
                 "wrong-stop = 1\n[fidelity]\ne = { low = 1, high = 2 }",
                 "3:14: wrong-stop is 1, but must be strictly between 0 and 1",
