@@ -10,13 +10,15 @@ Exit codes:
   2    the command line or the study file is wrong
   3    run: the study's command does not work: the first trials all failed, or no trial has a value
   4    run: the storage was unreachable for longer than --patience
+  5    report: stop; the trial is not worth more
   130  interrupted by Ctrl-C or SIGTERM; run: unfinished trials went back to the queue
 
 How `wimble run` reads the exit code of the study's command:
   0    complete, if its last result is a finite value; infeasible, if it is {\"infeasible\": true}
   77   infeasible: remembered, not run again (infeasible-exit in the study file)
   130  interrupted, as is death by SIGINT: the trial goes back to the queue
-  any other code, a signal, a timeout, output without a result, NaN: failed";
+  any other code, a signal, a timeout, output without a result, NaN: failed
+A trial that the study's stopping rule stopped has its last step as outcome, whatever the exit code.";
 
 /// A mistake of the user: exit code 2.
 #[derive(Debug)]
@@ -33,6 +35,10 @@ pub struct StorageGone(pub String);
 /// Stopped by the user: exit code 130. The user was told already, so that no message is printed.
 #[derive(Debug)]
 pub struct Interrupted;
+
+/// The trial that reports is to be stopped: exit code 5. Not an error, so that no message is printed.
+#[derive(Debug)]
+pub struct Stop;
 
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,10 +64,17 @@ impl fmt::Display for Interrupted {
     }
 }
 
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("stop")
+    }
+}
+
 impl std::error::Error for Usage {}
 impl std::error::Error for CommandBroken {}
 impl std::error::Error for StorageGone {}
 impl std::error::Error for Interrupted {}
+impl std::error::Error for Stop {}
 
 /// An error with its causes, each once: the message of some errors contains their cause.
 pub fn message(error: &anyhow::Error) -> String {
@@ -80,6 +93,8 @@ pub fn code(error: &anyhow::Error) -> u8 {
         3
     } else if error.is::<StorageGone>() {
         4
+    } else if error.is::<Stop>() {
+        5
     } else if error.is::<Interrupted>() {
         130
     } else {

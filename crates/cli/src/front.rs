@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde_json::{Value as Json, json};
-use wimble::goal::{Goal, Objective};
+use wimble::goal::{Fidelity, Goal, Objective};
 use wimble::outcome::Measurement;
 use wimble::pareto::Hypervolume;
 use wimble::standing::{Nearest, Standing};
@@ -10,7 +10,7 @@ use wimble_study::exchange::Row;
 use wimble_study::{Outcome, Study, Trial};
 
 use crate::progress::short;
-use crate::{plot, table};
+use crate::{fidelity, plot, table};
 
 /// How many trials of a front fit a screen.
 pub const SCREEN: usize = 20;
@@ -31,6 +31,8 @@ pub struct Outlook {
     violating: u64,
     /// The trial that comes nearest, as long as none meets all constraints.
     nearest: Option<(Trial, f64)>,
+    /// How far the trials went that are compared, if none is whole yet.
+    reached: Option<f64>,
 }
 
 impl Outlook {
@@ -45,6 +47,7 @@ impl Outlook {
             hypervolume: standing.hypervolume(),
             beyond: standing.beyond_reference(),
             counts: (standing.meeting(), standing.violating()),
+            reached: standing.reached(),
         };
         let found = study.standing(look)?;
         let trials = if goal.objectives().len() == 1 && !found.front.is_empty() {
@@ -68,6 +71,7 @@ impl Outlook {
             meeting: found.counts.0,
             violating: found.counts.1,
             nearest,
+            reached: found.reached,
         })
     }
 
@@ -126,6 +130,15 @@ impl Outlook {
             1 => "1 is violating".to_owned(),
             count => format!("{count} are violating"),
         };
+        if let Some(reached) = self.reached {
+            return fidelity::so_far(&self.goal, reached);
+        }
+        if let (Some(Fidelity { name, high, .. }), true) =
+            (self.goal.partial(), self.goal.constraints().is_empty())
+        {
+            let (trials, high) = (trials(self.meeting), short(*high));
+            return format!("{trials} reached {high} {name}.");
+        }
         match self.goal.constraints().is_empty() {
             true => format!(
                 "{} {} values.",
@@ -193,6 +206,9 @@ impl Outlook {
             }
             fields.insert("beyond_reference".to_owned(), json!(self.beyond));
         }
+        if let Some(reached) = self.reached {
+            fields.insert("fidelity_reached".to_owned(), reached.into());
+        }
         fields.insert("feasible_trials".to_owned(), self.meeting.into());
         fields.insert("violating_trials".to_owned(), self.violating.into());
         if let Some((trial, violation)) = &self.nearest {
@@ -217,6 +233,7 @@ struct Found {
     hypervolume: wimble::Result<Hypervolume>,
     beyond: Vec<u64>,
     counts: (u64, u64),
+    reached: Option<f64>,
 }
 
 /// The values of the front, as the user gives them.
@@ -241,7 +258,11 @@ pub fn in_short(study: &Study) -> Result<Option<String>, wimble_study::Error> {
         return study.standing(front_in_short);
     }
     Ok(study.best()?.map(|best| match best.violating {
-        false => format!("best {} (trial {})", short(best.value), best.trial),
+        false => {
+            let measurement = Measurement { fidelity: best.fidelity, ..best.value.into() };
+            let part = fidelity::part(&study.settings().goal, &measurement);
+            format!("best {}{part} (trial {})", short(best.value), best.trial)
+        }
         true => "none meets all constraints yet".to_owned(),
     }))
 }
@@ -258,8 +279,9 @@ pub fn front_in_short(standing: &Standing) -> Option<String> {
 
 /// A measurement by the names of its values, and whether it is violating.
 pub fn named(goal: &Goal, measurement: &Measurement) -> String {
-    if goal.as_direction().is_some() {
-        return measurement.to_string();
+    let part = fidelity::part(goal, measurement);
+    if goal.whole().as_direction().is_some() {
+        return format!("{measurement}{part}");
     }
     let objectives = goal.objectives().iter().map(|objective| objective.name.as_str());
     let objectives = objectives.zip(&measurement.objectives);
@@ -271,7 +293,7 @@ pub fn named(goal: &Goal, measurement: &Measurement) -> String {
     constraints.dedup_by_key(|(name, _)| *name);
     let all = objectives.chain(constraints).map(|(name, measured)| format!("{name} {measured}"));
     let violating = if goal.is_violated_by(measurement) { " (violating)" } else { "" };
-    format!("{}{violating}", all.collect::<Vec<_>>().join(", "))
+    format!("{}{part}{violating}", all.collect::<Vec<_>>().join(", "))
 }
 
 /// The values of a measurement, one a line, with the limits that it misses.
@@ -303,9 +325,10 @@ pub fn describe(heading: &str, trial: &Trial, goal: &Goal) -> String {
     let measurement = trial.outcome().and_then(Outcome::measurement);
     let mut values =
         measurement.map(|measurement| value_lines(goal, measurement)).unwrap_or_default();
+    let part = measurement.map(|told| fidelity::part(goal, told)).unwrap_or_default();
     let title = match goal.objectives() {
-        [_] if !values.is_empty() => format!("{} (trial {})", values.remove(0).1, trial.id),
-        _ => format!("trial {}", trial.id),
+        [_] if !values.is_empty() => format!("{}{part} (trial {})", values.remove(0).1, trial.id),
+        _ => format!("trial {}{part}", trial.id),
     };
     let parameters =
         trial.configuration.iter().map(|(name, value)| (name.to_owned(), value.to_string()));

@@ -5,6 +5,7 @@
 mod best_trial;
 mod commands;
 mod exit;
+mod fidelity;
 mod format;
 mod front;
 mod method;
@@ -24,7 +25,7 @@ use crate::commands::mcp;
 use crate::commands::serve;
 use crate::commands::{
     advise, ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init,
-    manual, methods, minimize, problems, run, show, status, stop, studies, tell, trials,
+    manual, methods, minimize, problems, report, run, show, status, stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -52,6 +53,8 @@ enum Command {
     Ask(ask::Arguments),
     /// Take results of trials from a script, as JSON or as arguments
     Tell(tell::Arguments),
+    /// Say how far a trial is, from its command: the exit code says whether to go on (0) or to stop (5)
+    Report(report::Arguments),
     /// Put configurations of your own into the queue, ahead of those that the method proposes
     Enqueue(enqueue::Arguments),
     /// Show how far a study is and what runs where; --watch repeats it
@@ -115,6 +118,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Run(arguments) => run::run(&arguments),
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Tell(arguments) => tell::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Enqueue(arguments) => enqueue::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Stop(arguments) => stop::run(&arguments),
@@ -143,7 +147,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(()) => 0,
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
-            if !error.is::<exit::Interrupted>() {
+            if !error.is::<exit::Interrupted>() && !error.is::<exit::Stop>() {
                 eprintln!("error: {}", terminal::plain(&exit::message(&error)));
             }
             exit::code(&error)

@@ -106,7 +106,11 @@ impl Display {
                         |took| format!("in {}", duration::show(took)),
                     );
                     let values = front::named(&self.goal, measurement);
-                    self.say(&format!("trial {trial}: {values} {took}{latest}"));
+                    let stopped = match self.goal.part(measurement) {
+                        Some(_) => "stopped, ",
+                        None => "",
+                    };
+                    self.say(&format!("trial {trial}: {stopped}{values} {took}{latest}"));
                 }
             }
             Event::Told { trial, outcome: Outcome::Infeasible, .. } => {
@@ -145,6 +149,13 @@ impl Display {
                 self.is_unreachable.store(false, Ordering::SeqCst);
                 self.say(&format!("storage reachable again after {}", duration::show(*lasted)));
             }
+            Event::StepsLeftOut { trial, count, reason } => {
+                let steps = if *count == 1 { "step was" } else { "steps were" };
+                self.say(&format!("trial {trial}: {count} {steps} left out: {reason}"));
+            }
+            Event::Unjudged { reason } => self.say(&format!(
+                "no trial is stopped early, because the stopping rule cannot judge: {reason}"
+            )),
             Event::Started(_) => {}
         }
     }

@@ -5,6 +5,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use wimble_study::exchange::row::state;
 use wimble_study::{NamedValues, Outcome, Settings, Trial};
 
+use crate::fidelity;
 use crate::progress::short;
 
 /// The widest table.
@@ -35,7 +36,12 @@ pub fn text(table: &Table) -> String {
 
 /// Trials with their states, values and as many parameters as fit; the rest is in `wimble show` and `--json`.
 pub fn trials(settings: &Settings, trials: &[Trial]) -> String {
-    let states = column("state", trials, |trial| state(trial, &settings.goal).to_owned());
+    let goal = &settings.goal;
+    let states = column("state", trials, |trial| {
+        let measurement = trial.outcome().and_then(Outcome::measurement);
+        let part = measurement.map(|told| fidelity::part(goal, told)).unwrap_or_default();
+        format!("{}{part}", state(trial, goal))
+    });
     listed(settings, trials, Some(states))
 }
 

@@ -58,6 +58,22 @@ fn a_shell_script_is_tuned() {
 }
 
 #[test]
+fn a_training_is_stopped_where_it_falls_behind() {
+    let folder = copy(&["train.toml", "train.py"]);
+    if !Command::new("python3").arg("--version").status().is_ok_and(|status| status.success()) {
+        println!("skipped: there is no Python");
+        return;
+    }
+    let said =
+        printed(folder.path(), &["run", "train.toml", "--quiet", "--json", "--trials", "16"]);
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(report["counts"]["valued"], 16, "{report}");
+    assert!(report["stopped"].as_u64().unwrap() >= 4, "{report}");
+    assert_eq!(report["fidelity_in_full"], 16.0 * 27.0, "{report}");
+    assert!(report["fidelity_spent"].as_f64().unwrap() < 16.0 * 27.0, "{report}");
+}
+
+#[test]
 fn a_compiled_program_is_tuned() {
     let folder = copy(&["spring.toml", "spring.cpp"]);
     let compiled = Command::new("c++")

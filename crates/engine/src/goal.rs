@@ -285,6 +285,18 @@ impl Goal {
         self.fidelity.as_ref()
     }
 
+    /// The same goal for evaluations that are always carried out as a whole.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self { fidelity: None, ..self.clone() }
+    }
+
+    /// The fidelity of a measurement, if only a part of the evaluation was carried out: below the highest fidelity.
+    pub fn part(&self, measurement: &Measurement) -> Option<f64> {
+        let whole = self.fidelity.as_ref().map(|range| range.high);
+        measurement.fidelity.filter(|at| Some(*at) != whole)
+    }
+
     /// Whether there is one objective and nothing else.
     pub fn is_single(&self) -> bool {
         self.objectives.len() == 1 && self.constraints.is_empty() && self.fidelity.is_none()
@@ -321,7 +333,8 @@ impl Goal {
         self.violations(measurement).any(|violation| violation > 0.0)
     }
 
-    /// Turns a measurement from the user's scale to the scale where low is good, and back.
+    /// Turns a measurement from the user's scale to the scale where low is good, and back. One at the highest fidelity
+    /// becomes a whole one, without a fidelity.
     pub fn turn(&self, measurement: &Measurement) -> Measurement {
         let turn = |measured: &Measured, direction: Direction| Measured {
             value: direction.turn(measured.value),
@@ -332,7 +345,7 @@ impl Goal {
         Measurement {
             objectives: objectives.map(|(m, objective)| turn(m, objective.direction)).collect(),
             constraints: constraints.map(|(m, limit)| turn(m, limit.bound.direction())).collect(),
-            fidelity: measurement.fidelity,
+            fidelity: self.part(measurement),
         }
     }
 

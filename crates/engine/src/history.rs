@@ -4,10 +4,13 @@
 //! and lie in columns: one for each objective and each constraint. A trial without a measurement is kept as failed or
 //! infeasible, never as a number.
 //!
+//! Under a goal with a fidelity it also keeps the [`Curves`] of finished and of running trials.
+//!
 //! Memory: d numbers a trial for the point, two for each column, two for its fingerprint, and a byte for how it ended.
 
 use crate::column::Column;
-use crate::error::Result;
+use crate::curves::Curves;
+use crate::error::{Error, Result};
 use crate::goal::{Constraint, Goal};
 use crate::outcome::{Measured, Measurement, Outcome};
 use crate::points::Points;
@@ -35,6 +38,9 @@ pub struct History {
     constraints: Vec<Column>,
     /// The fidelity of each trial; NaN for a whole evaluation. Empty until a trial is less than whole.
     fidelities: Vec<f64>,
+    /// The highest fidelity of a measured trial; infinite for a whole evaluation, 0 without one.
+    reached: f64,
+    curves: Curves,
     taken: Taken,
 }
 
@@ -52,20 +58,31 @@ impl History {
             objectives: vec![Column::default(); goal.objectives().len()],
             constraints: vec![Column::default(); goal.constraints().len()],
             fidelities: Vec::new(),
+            reached: 0.0,
+            curves: Curves::new(goal.objectives().len() + goal.constraints().len()),
             taken: Taken::default(),
             goal,
         }
     }
 
     /// Appends a finished trial at a legal encoded point. Its values must already be turned so that low is good.
-    /// Refuses a measurement that does not fit the goal or is not finite.
+    /// Refuses a measurement that does not fit the goal or is not finite. Its number is its place.
     pub fn push(&mut self, x: &[f64], outcome: impl Into<Outcome>) -> Result<()> {
+        self.push_trial(self.len() as u64, x, outcome)
+    }
+
+    /// Appends a finished trial of this number, like [`Self::push`]. Its measurement becomes the last step of its curve.
+    pub fn push_trial(&mut self, trial: u64, x: &[f64], outcome: impl Into<Outcome>) -> Result<()> {
         let outcome = outcome.into();
         let (mut fidelity, place) = (None, self.len());
         let end = match &outcome {
             Outcome::Measured(measurement) => {
                 self.goal.check(place as u64, measurement)?;
-                fidelity = measurement.fidelity;
+                fidelity = self.goal.part(measurement);
+                self.reached = self.reached.max(fidelity.unwrap_or(f64::INFINITY));
+                if let Some(range) = self.goal.partial() {
+                    self.curves.report(trial, x, range.high, measurement);
+                }
                 let columns = self.objectives.iter_mut().chain(&mut self.constraints);
                 let all = measurement.objectives.iter().chain(&measurement.constraints);
                 columns.zip(all).for_each(|(column, m)| column.push(Some(m.value), m.deviation));
@@ -84,9 +101,24 @@ impl History {
         if fidelity.is_some() || !self.fidelities.is_empty() {
             self.fidelities.push(fidelity.unwrap_or(f64::NAN));
         }
+        if self.goal.partial().is_some() {
+            self.curves.end(trial, x, place);
+        }
         self.points.push(x);
         self.ends.push(end);
         self.taken.insert(Fingerprint::of(x));
+        Ok(())
+    }
+
+    /// Adds a step of a running trial at a legal encoded point, with values turned so that low is good (see
+    /// [`Curves`]). Refuses a measurement that does not fit the goal, and any under a goal without a fidelity.
+    pub fn report(&mut self, trial: u64, x: &[f64], step: &Measurement) -> Result<()> {
+        self.goal.check(trial, step)?;
+        let Some(range) = self.goal.partial() else {
+            let reason = "it is a step of a curve, but the goal has no fidelity".to_owned();
+            return Err(Error::Measurement { trial, reason });
+        };
+        self.curves.report(trial, x, range.high, step);
         Ok(())
     }
 
@@ -154,11 +186,32 @@ impl History {
             End::Measured => Outcome::Measured(Measurement {
                 objectives: self.objectives.iter().filter_map(measured).collect(),
                 constraints: self.constraints.iter().filter_map(measured).collect(),
-                fidelity: self.fidelities.get(i).copied().filter(|fidelity| !fidelity.is_nan()),
+                fidelity: self.fidelity(i),
             }),
             End::Failed => Outcome::failed(),
             End::Infeasible => Outcome::Infeasible,
         }
+    }
+
+    /// The fidelity of the `i`-th trial; `None` for a whole evaluation, and for a trial without a measurement.
+    pub fn fidelity(&self, i: usize) -> Option<f64> {
+        self.fidelities.get(i).copied().filter(|fidelity| !fidelity.is_nan())
+    }
+
+    /// Whether the `i`-th trial has a measurement at the highest fidelity that any trial has reached, so that its values
+    /// may be compared with those of the others that do. Without a fidelity in the goal: whether it has a measurement.
+    pub fn leads(&self, i: usize) -> bool {
+        self.ends[i] == End::Measured && self.fidelity(i).unwrap_or(f64::INFINITY) == self.reached
+    }
+
+    /// Whether some trial is less than whole.
+    pub fn is_partial(&self) -> bool {
+        !self.fidelities.is_empty()
+    }
+
+    /// The curves of finished and running trials; empty under a goal without a fidelity.
+    pub fn curves(&self) -> &Curves {
+        &self.curves
     }
 
     /// The values of the first objective, in order of size.

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use crate::curves::Curve;
 use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
 use crate::goal::Goal;
@@ -20,6 +21,7 @@ use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
 use crate::standing::Standing;
+use crate::stopping::{Stopping, Verdict};
 use crate::strategy::{Evidence, Memory, Strategy};
 
 /// A trial that has a value.
@@ -34,6 +36,9 @@ pub struct Best {
     /// Whether it misses a constraint: so does every trial as long as the best one does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub violating: bool,
+    /// How much of it was carried out, if no trial is whole yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fidelity: Option<f64>,
 }
 
 /// The trials that no other dominates, among those that meet all constraints.
@@ -110,14 +115,51 @@ impl Ledger {
         }
     }
 
+    /// The point of a pending trial; the error says why the trial is not pending.
+    fn running(&self, trial: u64) -> Result<&Vec<f64>> {
+        self.pending.get(&trial).ok_or_else(|| match self.outcome(trial) {
+            Some(outcome) => Error::AlreadyTold { trial, outcome: outcome.to_string() },
+            None => Error::UnknownTrial { trial, issued: self.issued() },
+        })
+    }
+
+    /// Records a step of a pending trial: a measurement at a fidelity. The same step again changes nothing. A step at or
+    /// below the last one that is not the same means that the trial began anew: the steps from there on are dropped. If
+    /// this fails, nothing changes.
+    pub fn report(&mut self, trial: u64, step: &Measurement) -> Result<()> {
+        let x = self.running(trial)?.clone();
+        self.goal().check(trial, step)?;
+        let turned = self.goal().turn(step);
+        self.history.report(trial, &x, &turned)
+    }
+
+    /// The steps of a trial as they were reported, in the order of their fidelity; a finished trial ends with its
+    /// outcome. Empty for a trial without steps.
+    pub fn curve(&self, trial: u64) -> Vec<Measurement> {
+        let Some(curve) = self.history.curves().get(trial) else { return Vec::new() };
+        (0..curve.len()).map(|place| self.step_of(curve, place)).collect()
+    }
+
+    /// All steps of all trials, in the order in which they were reported.
+    pub fn steps(&self) -> Vec<(u64, Measurement)> {
+        let ordered = self.history.curves().in_order();
+        ordered.map(|(trial, curve, place)| (trial, self.step_of(curve, place))).collect()
+    }
+
+    fn step_of(&self, curve: &Curve, place: usize) -> Measurement {
+        let step = curve.step(place, self.goal().objectives().len());
+        Measurement { fidelity: step.fidelity, ..self.goal().turn(&step) }
+    }
+
+    /// Whether a pending trial should go on after the steps that were reported of it.
+    pub fn verdict(&self, trial: u64, rule: &Stopping) -> Result<Verdict> {
+        self.running(trial)?;
+        rule.verdict(&self.history, trial, self.seed)
+    }
+
     /// Records the outcome of a pending trial. If this fails, nothing changes.
     pub fn tell(&mut self, trial: u64, outcome: &Outcome) -> Result<()> {
-        let Some(x) = self.pending.get(&trial) else {
-            return Err(match self.outcome(trial) {
-                Some(outcome) => Error::AlreadyTold { trial, outcome: outcome.to_string() },
-                None => Error::UnknownTrial { trial, issued: self.issued() },
-            });
-        };
+        let x = self.running(trial)?.clone();
         let turned = match outcome {
             Outcome::Measured(measurement) => {
                 self.goal().check(trial, measurement)?;
@@ -126,7 +168,7 @@ impl Ledger {
             Outcome::Failed(_) => Outcome::failed(),
             Outcome::Infeasible => Outcome::Infeasible,
         };
-        self.history.push(x, turned)?;
+        self.history.push_trial(trial, &x, turned)?;
         if let Outcome::Measured(measurement) = outcome {
             self.standing.push(trial, measurement)?;
         }
@@ -280,7 +322,7 @@ impl Ledger {
     }
 
     /// The best trial by the first objective among those that meet all constraints; of equal values, the one told
-    /// first. As long as no trial meets them, the one with the smallest total violation.
+    /// first. Under a goal with a fidelity, among those of the highest fidelity; before there is one, of the highest reached. As long as no trial meets them, the one with the smallest total violation.
     pub fn best(&self) -> Option<Best> {
         let nearest = || self.standing.nearest().map(|nearest| nearest.trial);
         self.standing.leaders().next().or_else(nearest).and_then(|trial| self.best_of(trial))
@@ -294,7 +336,8 @@ impl Ledger {
         let Outcome::Measured(measurement) = self.outcome_at(place) else { return None };
         let (trial, configuration) = (self.told[place], self.configuration_at(place));
         let violating = self.goal().is_violated_by(&measurement);
-        Some(Best { trial, configuration, value: measurement.value()?, violating })
+        let (value, fidelity) = (measurement.value()?, measurement.fidelity);
+        Some(Best { trial, configuration, value, violating, fidelity })
     }
 }
 
@@ -330,6 +373,50 @@ mod tests {
         assert_eq!(ledger.told(), [4, 1]);
         assert_eq!(ledger.history().objective().best_value(), Some(-3.0));
         assert_eq!(ledger.leaders().next().unwrap().value, 3.0);
+    }
+
+    #[test]
+    fn steps_come_back_as_reported_and_a_finished_trial_takes_no_more() {
+        let goal = Goal::from(Direction::Maximise).fidelity("epochs", 1.0, 9.0).unwrap();
+        let mut ledger = ledger(goal);
+        let step =
+            |at: f64, value: f64| Measurement { fidelity: Some(at), ..Measurement::from(value) };
+        ledger.issue(3, vec![0.5]);
+        ledger.issue(4, vec![0.25]);
+        assert!(matches!(ledger.report(9, &step(1.0, 2.0)), Err(Error::UnknownTrial { .. })));
+        assert!(
+            ledger.report(3, &step(10.0, 2.0)).unwrap_err().to_string().contains("from 1 to 9")
+        );
+        for (at, value) in [(1.0, 2.0), (3.0, 4.0)] {
+            ledger.report(3, &step(at, value)).unwrap();
+        }
+        ledger.report(4, &step(1.0, 7.0)).unwrap();
+        ledger.report(3, &step(9.0, 5.0)).unwrap();
+        let expected = [step(1.0, 2.0), step(3.0, 4.0), step(9.0, 5.0)];
+        assert_eq!(ledger.curve(3), expected);
+        assert_eq!(ledger.history().curves().get(3).unwrap().row(1), [-4.0]);
+        let order: Vec<u64> = ledger.steps().into_iter().map(|(trial, _)| trial).collect();
+        assert_eq!(order, [3, 3, 4, 3]);
+        // The highest fidelity is a whole evaluation.
+        ledger.tell(3, &step(9.0, 5.0).into()).unwrap();
+        assert_eq!(ledger.outcome(3), Some(5.0.into()));
+        assert_eq!(ledger.curve(3), expected, "the outcome is the last step");
+        assert!(matches!(ledger.report(3, &step(3.0, 1.0)), Err(Error::AlreadyTold { .. })));
+        assert_eq!(ledger.verdict(4, &Stopping::default()).unwrap(), Verdict::GoOn);
+        assert!(ledger.verdict(3, &Stopping::default()).is_err());
+        ledger.tell(4, &step(3.0, 8.0).into()).unwrap();
+        let best = ledger.best().unwrap();
+        assert_eq!((best.trial, best.fidelity), (3, None), "a stopped trial is not the best");
+        assert_eq!(ledger.curve(4), [step(1.0, 7.0), step(3.0, 8.0)]);
+    }
+
+    #[test]
+    fn a_goal_without_a_fidelity_takes_no_steps() {
+        let mut ledger = ledger(Direction::Minimise);
+        ledger.issue(0, vec![0.5]);
+        let error = ledger.report(0, &1.0.into()).unwrap_err().to_string();
+        assert!(error.contains("the goal has no fidelity"), "{error}");
+        assert_eq!(ledger.verdict(0, &Stopping::default()).unwrap(), Verdict::GoOn);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub mod acquisition;
 pub mod batch;
 pub mod classifier;
 pub mod column;
+pub mod curves;
 mod descent;
 pub mod domain;
 pub mod error;
@@ -52,6 +53,7 @@ pub mod seed;
 pub mod session;
 pub mod space;
 pub mod standing;
+pub mod stopping;
 pub mod strategy;
 pub mod theory;
 pub mod violation;
@@ -65,13 +67,14 @@ pub mod prelude {
         BayesianLogistic, Boosting, Confidence, Ensemble, Forest, LeastSquares, Perceptron, Target,
     };
     pub use crate::forecast::Forecast;
-    pub use crate::goal::{Bound, Constraint, Direction, Goal, Objective};
+    pub use crate::goal::{Bound, Constraint, Direction, Fidelity, Goal, Objective};
     pub use crate::labels::{Threshold, Weights};
     pub use crate::ledger::{Best, Front, FrontTrial};
     pub use crate::outcome::{Failure, Measured, Measurement, Outcome};
     pub use crate::seed::Seed;
     pub use crate::session::{Session, Trial};
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
+    pub use crate::stopping::{Rule, Stopping, Verdict};
     pub use crate::strategy::{
         Auto, Bore, BorePlusPlus, CmaEs, Ehvi, GpEi, GpUcb, LpEi, Nsga2, QEi, Random, Sobol, Spec,
         Strategy, Tpe,

@@ -12,10 +12,11 @@ use crate::goal::{Direction, Goal};
 use crate::history::History;
 use crate::importance::Importance;
 use crate::ledger::{Best, Front, Ledger};
-use crate::outcome::Outcome;
+use crate::outcome::{Measurement, Outcome};
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
 use crate::standing::Standing;
+use crate::stopping::{Stopping, Verdict};
 use crate::strategy::Strategy;
 
 /// One evaluation: what to try.
@@ -76,6 +77,24 @@ impl Session {
     /// [`Outcome`]. If this fails, nothing changes.
     pub fn tell(&mut self, trial: u64, outcome: impl Into<Outcome>) -> Result<()> {
         self.ledger.tell(trial, &outcome.into())
+    }
+
+    /// Reports a step of a trial that was asked for: a measurement at a fidelity. The same step again changes nothing; a
+    /// step at or below the last one that is not the same means that the trial began anew, and drops the steps from
+    /// there on. If this fails, nothing changes.
+    pub fn report(&mut self, trial: u64, step: impl Into<Measurement>) -> Result<()> {
+        self.ledger.report(trial, &step.into())
+    }
+
+    /// The steps of a trial as they were reported, in the order of their fidelity.
+    pub fn curve(&self, trial: u64) -> Vec<Measurement> {
+        self.ledger.curve(trial)
+    }
+
+    /// Whether a trial that runs should go on. Ask after each step that is reported. A trial is stopped by telling its
+    /// last step as its outcome.
+    pub fn verdict(&self, trial: u64, rule: &Stopping) -> Result<Verdict> {
+        self.ledger.verdict(trial, rule)
     }
 
     /// Adds evidence from elsewhere: a configuration that was not asked for, with its outcome. Returns the number of
@@ -204,6 +223,7 @@ impl Session {
             seed: self.seed(),
             told: told.collect(),
             pending: self.pending().collect(),
+            steps: self.ledger.steps(),
         };
         serde_json::to_string(&saved).map_err(|error| corrupt(&error))
     }
@@ -230,8 +250,13 @@ impl Session {
         for Trial { id, configuration } in saved.pending {
             session.restore(id, &configuration, count)?;
         }
-        for Told { id, configuration, outcome } in saved.told {
-            session.restore(id, &configuration, count)?;
+        for Told { id, configuration, .. } in &saved.told {
+            session.restore(*id, configuration, count)?;
+        }
+        for (trial, step) in saved.steps {
+            session.report(trial, step)?;
+        }
+        for Told { id, outcome, .. } in saved.told {
             session.tell(id, outcome)?;
         }
         Ok(session)
@@ -275,6 +300,9 @@ struct Saved {
     /// In the order of telling.
     told: Vec<Told>,
     pending: Vec<Trial>,
+    /// Trials and their steps, in the order of reporting.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<(u64, Measurement)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -366,6 +394,26 @@ mod tests {
         let nameless = text.replace(r#""method":"random","#, "");
         assert_ne!(nameless, text);
         assert!(Session::load(&nameless, Random).is_ok());
+    }
+
+    #[test]
+    fn curves_are_saved_in_the_order_of_reporting() {
+        let goal = Goal::from(Direction::Maximise).fidelity("epochs", 1.0, 9.0).unwrap();
+        let mut session = Session::new(space(), Random, goal, Seed(1)).unwrap();
+        session.ask(3).unwrap();
+        let step = |at: f64, value: f64| Measurement { fidelity: Some(at), ..value.into() };
+        for (trial, at, value) in [(1, 1.0, 0.5), (0, 1.0, 0.25), (1, 3.0, 0.75), (2, 1.0, 0.1)] {
+            session.report(trial, step(at, value)).unwrap();
+        }
+        session.tell(1, step(3.0, 0.75)).unwrap();
+        session.tell(2, Outcome::failed()).unwrap();
+        let text = session.save().unwrap();
+        let loaded = Session::load(&text, Random).unwrap();
+        assert_eq!(loaded.save().unwrap(), text);
+        assert_eq!(loaded.curve(1), [step(1.0, 0.5), step(3.0, 0.75)]);
+        assert_eq!((loaded.curve(0).len(), loaded.curve(2).len()), (1, 1));
+        let best = loaded.best().unwrap();
+        assert_eq!((best.trial, best.fidelity), (1, Some(3.0)));
     }
 
     #[test]

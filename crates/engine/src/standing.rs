@@ -48,6 +48,8 @@ pub struct Standing {
     violating: u64,
     /// By how much each trial misses each constraint, until one meets them all.
     violations: Vec<(u64, Box<[f64]>)>,
+    /// The fidelity of the trials that are compared: the highest reached; infinite for whole evaluations.
+    reached: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -80,17 +82,23 @@ impl Standing {
             leaders: Vec::new(),
             violating: 0,
             violations: Vec::new(),
+            reached: 0.0,
         }
     }
 
-    /// Adds a trial with its measurement as told. An evaluation that was carried out in part is no candidate.
+    /// Adds a trial with its measurement as told. Only trials of the highest fidelity reached are compared: one of a
+    /// lower fidelity is no candidate, and the first of a higher one puts all before it aside.
     ///
     /// # Errors
     /// If the measurement does not fit the goal; nothing changes then.
     pub fn push(&mut self, trial: u64, measurement: &Measurement) -> Result<()> {
         self.goal.check(trial, measurement)?;
-        if measurement.fidelity.is_some() {
+        let fidelity = self.goal.part(measurement).unwrap_or(f64::INFINITY);
+        if fidelity < self.reached {
             return Ok(());
+        }
+        if fidelity > self.reached {
+            *self = Self { reached: fidelity, ..Self::new(self.goal.clone()) };
         }
         if self.goal.is_violated_by(measurement) {
             self.violating += 1;
@@ -124,6 +132,11 @@ impl Standing {
     /// What the trials are for.
     pub fn goal(&self) -> &Goal {
         &self.goal
+    }
+
+    /// The fidelity of the trials that stand out, if none of the highest fidelity is known yet.
+    pub fn reached(&self) -> Option<f64> {
+        Some(self.reached).filter(|reached| *reached > 0.0 && reached.is_finite())
     }
 
     /// How many trials meet all constraints.
@@ -291,6 +304,24 @@ mod tests {
         assert!(standing.beyond_reference().is_empty());
         assert!(standing.push(9, &1.0.into()).is_err());
         assert_eq!(standing.meeting(), 3, "a refused measurement changes nothing");
+    }
+
+    #[test]
+    fn the_highest_fidelity_reached_stands_and_a_whole_trial_puts_all_others_aside() {
+        let goal = goal([None, None]).fidelity("epochs", 1.0, 9.0).unwrap();
+        let mut standing = Standing::new(goal);
+        let at = |fidelity, error| Measurement { fidelity, ..told([error, 0.5], [1.0, 3.0]) };
+        standing.push(0, &at(Some(3.0), 0.5)).unwrap();
+        standing.push(1, &at(Some(1.0), 0.1)).unwrap();
+        assert_eq!((standing.front(), standing.reached()), (vec![0], Some(3.0)));
+        standing.push(2, &at(Some(3.0), 0.4)).unwrap();
+        assert_eq!((standing.front(), standing.meeting()), (vec![2], 2));
+        // The highest fidelity may be given as a number, or left out.
+        standing.push(3, &at(Some(9.0), 0.9)).unwrap();
+        standing.push(4, &at(None, 0.8)).unwrap();
+        standing.push(5, &at(Some(8.0), 0.1)).unwrap();
+        assert_eq!((standing.front(), standing.reached()), (vec![4], None));
+        assert_eq!(standing.leaders().collect::<Vec<_>>(), [4, 3]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 31] = [
     "error",
     "named",
     "seed",
@@ -17,10 +17,12 @@ const ORDER: [&str; 29] = [
     "forecast",
     "pareto",
     "space",
+    "curves",
     "history",
     "standing",
     "violation",
     "merit",
+    "stopping",
     "labels",
     "domain",
     "linalg",

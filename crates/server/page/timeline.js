@@ -29,7 +29,7 @@ export function timeline(study, summary, go) {
         const text = name.length > 26 ? `${name.slice(0, 25)}…` : name;
         context.fillText(text, plot.area.left - 10, plot.area.top + (i + 0.5) * row, plot.margin.left - 14);
       });
-      const colour = { complete: c.accent, failed: c.bad, infeasible: c.warn, violating: c.warn, running: c.good, queued: c.soft };
+      const colour = { complete: c.accent, failed: c.bad, infeasible: c.warn, violating: c.warn, running: c.good, queued: c.soft, stopped: c.soft };
       bars = [];
       plot.inside(context, () => {
         data.trial.forEach((trial, i) => {

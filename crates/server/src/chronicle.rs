@@ -28,17 +28,19 @@ pub enum Standing {
     Violating,
     Failed,
     Infeasible,
+    Stopped,
 }
 
 impl Standing {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Queued,
         Self::Running,
         Self::Complete,
         Self::Violating,
         Self::Failed,
         Self::Infeasible,
+        Self::Stopped,
     ];
 
     /// Of a trial of a study with this goal.
@@ -46,7 +48,8 @@ impl Standing {
         match &trial.state {
             State::Queued(_) => Self::Queued,
             State::Running(_) => Self::Running,
-            State::Finished(finish) => match finish.outcome {
+            State::Finished(finish) => match &finish.outcome {
+                Outcome::Measured(told) if goal.part(told).is_some() => Self::Stopped,
                 Outcome::Measured(_) if trial.is_violating(goal) => Self::Violating,
                 Outcome::Measured(_) => Self::Complete,
                 Outcome::Failed(_) => Self::Failed,
@@ -64,6 +67,7 @@ impl Standing {
             Self::Violating => "violating",
             Self::Failed => "failed",
             Self::Infeasible => "infeasible",
+            Self::Stopped => "stopped",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! finished from the start, and is evidence like any other.
 
 use serde::{Deserialize, Serialize};
-use wimble::outcome::Outcome;
+use wimble::outcome::{Measurement, Outcome};
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;
@@ -23,6 +23,9 @@ pub struct Addition {
     /// Its attributes; empty where there is no outcome.
     #[serde(default, skip_serializing_if = "Attributes::is_empty")]
     pub attributes: Attributes,
+    /// The steps of its evaluation; empty where there is no outcome.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Measurement>,
     /// Who evaluated it; default: `imported`.
     pub worker: Option<String>,
     /// When its evaluation began; default: `finished`.
@@ -39,6 +42,7 @@ impl Addition {
             configuration,
             outcome: None,
             attributes: Attributes::default(),
+            steps: Vec::new(),
             worker: None,
             started: None,
             finished: None,

@@ -9,6 +9,7 @@ use crate::clock::Timestamp;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
+use crate::step::Step;
 use crate::store::{Filter, Reader, Stage};
 use crate::trial::{Origin, Trial};
 
@@ -173,6 +174,7 @@ impl Faults {
                 _ => break,
             };
         }
+        self.examine_steps(store, settings, issued)?;
         let stored = store.best(name, 1)?.pop();
         // The counts and rows of a study that goes on are of different moments.
         if store.sequence(name)? != sequence {
@@ -195,6 +197,40 @@ impl Faults {
             }
         }
         Ok(())
+    }
+
+    /// Reads every step.
+    fn examine_steps(
+        &mut self,
+        store: &dyn Reader,
+        settings: &Settings,
+        issued: u64,
+    ) -> Result<()> {
+        let mut sequence = 0;
+        loop {
+            let steps = match store.steps_since(&settings.name, sequence, PAGE) {
+                Ok(steps) => steps,
+                Err(error @ Error::Corrupt { .. }) => {
+                    self.add(error.to_string());
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            };
+            for step in &steps {
+                let Step { trial, measurement, .. } = step;
+                sequence = step.sequence;
+                // A study that goes on has trials that were not counted yet.
+                if *trial >= issued && store.trial(&settings.name, *trial).is_err() {
+                    self.add(format!("step {} belongs to no trial: {trial}", step.fidelity()));
+                }
+                if let Err(error) = settings.goal.check(*trial, measurement) {
+                    self.add(format!("step {} of trial {trial}: {error}", step.fidelity()));
+                }
+            }
+            if steps.len() < PAGE {
+                return Ok(());
+            }
+        }
     }
 
     fn examine_trial(&mut self, settings: &Settings, trial: &Trial) {

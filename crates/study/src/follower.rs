@@ -6,15 +6,17 @@
 //!
 //! What it knows is the engine's [`Ledger`], by the numbers of the store.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use wimble::forecast::Forecasts;
 use wimble::history::History;
 use wimble::importance::Importance;
 use wimble::ledger::{Best, Ledger};
+use wimble::outcome::{Measurement, Outcome};
 use wimble::points::Points;
 use wimble::space::Configuration;
+use wimble::stopping::{Stopping, Verdict};
 use wimble::strategy::Strategy;
 
 use crate::error::{Error, Result};
@@ -42,6 +44,10 @@ pub struct Follower {
     sequence: u64,
     ledger: Ledger,
     running: BTreeSet<u64>,
+    /// The sequence number of the last step that was applied.
+    steps: u64,
+    /// Trials that finished, in order, whose steps may not all have been applied yet.
+    finished: VecDeque<(u64, Outcome)>,
 }
 
 impl Follower {
@@ -53,15 +59,25 @@ impl Follower {
             sequence: 0,
             ledger: Ledger::new(space.clone(), goal.clone(), *seed),
             running: BTreeSet::new(),
+            steps: 0,
+            finished: VecDeque::new(),
         }
     }
 
     /// Reads what changed since it last looked.
     pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
+        self.read_changes(store)?;
+        if self.ledger.goal().partial().is_some() {
+            self.read_steps(store)?;
+        }
+        self.finish()
+    }
+
+    fn read_changes(&mut self, store: &dyn Reader) -> Result<()> {
         loop {
             let changes = store.changes_since(&self.study, self.sequence, PAGE)?;
             for change in &changes {
-                self.apply(change)?;
+                self.note(change)?;
             }
             if changes.len() < PAGE {
                 return Ok(());
@@ -69,8 +85,47 @@ impl Follower {
         }
     }
 
-    /// Applies one change. A change that the follower knows already, by its sequence number, has no effect.
+    /// Reads the steps since it last looked. They are read after the changes: all steps of a trial are stored before it
+    /// finishes, so that a trial whose end is known has all of its steps before it is told.
+    fn read_steps(&mut self, store: &dyn Reader) -> Result<()> {
+        loop {
+            let steps = store.steps_since(&self.study, self.steps, PAGE)?;
+            for step in &steps {
+                if !self.ledger.knows(step.trial) {
+                    // It was proposed since the changes were read.
+                    self.read_changes(store)?;
+                }
+                self.ledger.report(step.trial, &step.measurement).map_err(|error| {
+                    let what = format!("step {} of trial {}", step.fidelity(), step.trial);
+                    Error::corrupt(&self.study, what, error)
+                })?;
+                self.steps = step.sequence;
+            }
+            if steps.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Tells the trials that finished.
+    fn finish(&mut self) -> Result<()> {
+        while let Some((trial, outcome)) = self.finished.pop_front() {
+            self.ledger
+                .tell(trial, &outcome)
+                .map_err(|error| Error::corrupt(&self.study, format!("trial {trial}"), error))?;
+        }
+        Ok(())
+    }
+
+    /// Applies one change, for a goal without a fidelity. A change that the follower knows already, by its sequence number,
+    /// has no effect.
     pub fn apply(&mut self, change: &Change) -> Result<()> {
+        self.note(change)?;
+        self.finish()
+    }
+
+    /// Takes note of a change; a trial that finished is told later.
+    fn note(&mut self, change: &Change) -> Result<()> {
         let trial = &change.trial;
         if change.sequence() <= self.sequence {
             return Ok(());
@@ -90,7 +145,12 @@ impl Follower {
                 self.running.insert(trial.id);
             }
             State::Finished(finish) => {
-                self.ledger.tell(trial.id, &finish.outcome).map_err(corrupt)?;
+                // The texts of failures are not for the ledger.
+                let outcome = match &finish.outcome {
+                    Outcome::Failed(_) => Outcome::failed(),
+                    outcome => outcome.clone(),
+                };
+                self.finished.push_back((trial.id, outcome));
                 self.running.remove(&trial.id);
             }
         }
@@ -158,6 +218,20 @@ impl Follower {
             study: self.study.clone(),
             source: source.into(),
         })
+    }
+
+    /// Whether a running trial should go on, by its steps and those of all others. A trial that is not running here
+    /// goes on: others decide about it.
+    pub fn verdict(&self, trial: u64, rule: &Stopping) -> Result<Verdict> {
+        if !self.ledger.pending().contains_key(&trial) {
+            return Ok(Verdict::GoOn);
+        }
+        Ok(self.ledger.verdict(trial, rule)?)
+    }
+
+    /// The steps of a trial, as far as they were followed.
+    pub fn curve(&self, trial: u64) -> Vec<Measurement> {
+        self.ledger.curve(trial)
     }
 
     /// The sequence number of the last change that was applied.

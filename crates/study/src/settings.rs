@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use wimble::goal::{Constraint, Fidelity, Goal, Objective};
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
+use wimble::stopping::Stopping;
 use wimble::strategy::Spec;
 
 use crate::error::{Error, Result};
@@ -44,6 +45,13 @@ pub struct Settings {
     /// How long a worker keeps a trial without a heartbeat. Short leases find lost workers sooner; long ones survive longer
     /// outages.
     pub lease: Duration,
+    /// When a running trial is stopped early, under a goal with a fidelity.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stopping: Stopping,
+}
+
+fn is_default(stopping: &Stopping) -> bool {
+    *stopping == Stopping::default()
 }
 
 impl Settings {
@@ -60,6 +68,7 @@ impl Settings {
             budget: 100,
             retries: 3,
             lease: Duration::from_secs(60),
+            stopping: Stopping::default(),
         }
     }
 
@@ -105,6 +114,13 @@ impl Settings {
         self
     }
 
+    /// With another rule for stopping trials early.
+    #[must_use]
+    pub fn stopping(mut self, stopping: impl Into<Stopping>) -> Self {
+        self.stopping = stopping.into();
+        self
+    }
+
     /// Refuses what no study can have. The method is checked against the space when it is built.
     pub fn check(&self) -> Result<()> {
         check_name(&self.name, "name", &self.name)?;
@@ -127,10 +143,7 @@ impl Settings {
             );
             return refuse("budget", &self.budget, allowed);
         }
-        if self.goal.partial().is_some() {
-            let allowed = "objectives and constraints for now, without a fidelity".to_owned();
-            return refuse("goal", &self.goal, allowed);
-        }
+        self.stopping.check()?;
         // A whole number of milliseconds, so that what is stored is what was set.
         let milliseconds = self.lease.as_millis();
         if Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)) != self.lease
@@ -160,6 +173,7 @@ impl Settings {
         compare("seed", stored.seed.0.to_string(), self.seed.0.to_string());
         compare("budget", stored.budget.to_string(), self.budget.to_string());
         compare("retry limit", stored.retries.to_string(), self.retries.to_string());
+        compare("stopping", stopping_text(&stored.stopping), stopping_text(&self.stopping));
         compare("lease", format!("{:?}", stored.lease), format!("{:?}", self.lease));
         if differences.is_empty() {
             return Ok(());
@@ -265,6 +279,12 @@ fn goal_text(goal: &Goal) -> String {
         .chain(goal.partial().map(|Fidelity { name, low, high }| format!("{name} {low} to {high}")))
         .collect();
     parts.join(", ")
+}
+
+/// A stopping rule in words.
+fn stopping_text(stopping: &Stopping) -> String {
+    let Stopping { rule, wrong_stop } = stopping;
+    format!("{rule} (wrong-stop {wrong_stop})")
 }
 
 /// A space in words, for messages and for telling two apart.

@@ -7,14 +7,16 @@
 //! An ask costs what the method costs, and what it takes to read the changes since the last ask of this process. The
 //! first ask of a process reads the whole history.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use wimble::forecast::Forecasts;
 use wimble::importance::Importance;
 use wimble::ledger::Best;
-use wimble::outcome::Outcome;
+use wimble::outcome::{Measurement, Outcome};
 use wimble::space::Configuration;
 use wimble::standing::Standing;
+use wimble::stopping::Verdict;
 use wimble::strategy::Strategy;
 
 use crate::addition::Addition;
@@ -24,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
 use crate::settings::{Record, Settings};
+use crate::step::{Report, Step};
 use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
 
@@ -36,6 +39,8 @@ pub struct Study {
     settings: Settings,
     model: Mutex<Model>,
     watch: Mutex<Watch>,
+    /// What stopping rules look at, apart from the model: a verdict waits for no proposal.
+    curves: Mutex<Option<Follower>>,
 }
 
 /// What is needed to propose and to recommend. A process that only tells or looks never builds the method.
@@ -113,12 +118,8 @@ impl Study {
     fn new(store: Arc<dyn Store>, settings: Settings, strategy: Option<Box<dyn Strategy>>) -> Self {
         let follower = Follower::new(&settings);
         let watch = Mutex::new(Watch::new(settings.goal.clone()));
-        Self {
-            store,
-            settings,
-            model: Mutex::new(Model { follower, strategy, crowd: Crowd::default() }),
-            watch,
-        }
+        let model = Mutex::new(Model { follower, strategy, crowd: Crowd::default() });
+        Self { store, settings, model, watch, curves: Mutex::new(None) }
     }
 
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
@@ -182,8 +183,19 @@ impl Study {
             self.settings.space.encode(&addition.configuration)?;
             self.settings.space.check_known(&addition.configuration)?;
             self.check_outcome(0, addition.outcome.as_ref())?;
+            addition.steps.iter().try_for_each(|step| self.settings.goal.check(0, step))?;
         }
-        self.store.add(&self.settings.name, additions)
+        let in_form = |addition: &Addition| Addition {
+            outcome: addition.outcome.as_ref().map(|outcome| self.in_form(outcome).into_owned()),
+            ..addition.clone()
+        };
+        match self.settings.goal.partial() {
+            None => self.store.add(&self.settings.name, additions),
+            Some(_) => {
+                let additions: Vec<Addition> = additions.iter().map(in_form).collect();
+                self.store.add(&self.settings.name, &additions)
+            }
+        }
     }
 
     /// Renews the lease of a token (heartbeat). Call it a few times within the length of a lease.
@@ -194,6 +206,45 @@ impl Study {
     /// Renews the leases of many tokens at once. Returns those that were refused, and why.
     pub fn heartbeats(&self, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.store.heartbeats(&self.settings.name, tokens)
+    }
+
+    /// Stores steps of a running trial and renews its lease. Reporting again what was reported changes nothing.
+    pub fn report(&self, token: Token, steps: &[Measurement]) -> Result<()> {
+        let report = Report { token, steps: steps.to_vec() };
+        match self.reports(std::slice::from_ref(&report))?.pop() {
+            Some(refused) => Err(refused.error),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores steps of many trials at once. Returns the tokens that were refused, and why.
+    pub fn reports(&self, reports: &[Report]) -> Result<Vec<Refused>> {
+        for Report { token, steps } in reports {
+            for step in steps {
+                match self.settings.goal.check(token.trial, step) {
+                    // The store has words of its own for what is not finite.
+                    Ok(()) | Err(wimble::Error::NonFinite { .. }) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        self.store.reports(&self.settings.name, reports)
+    }
+
+    /// The steps of a trial, in the order of their fidelities.
+    pub fn steps(&self, trial: u64) -> Result<Vec<Step>> {
+        self.store.steps(&self.settings.name, trial)
+    }
+
+    /// Whether running trials should go on, by the study's stopping rule and the steps of all trials. It waits for no
+    /// proposal. The first call of a process reads the whole history, later ones what is new.
+    pub fn verdicts(&self, trials: &[u64]) -> Result<Vec<Verdict>> {
+        let curves = self.curves.lock();
+        let mut curves = curves.map_err(|_| self.panicked("taking the lock of its curves"))?;
+        let follower = curves.get_or_insert_with(|| Follower::new(&self.settings));
+        follower.catch_up(&*self.store)?;
+        let rule = &self.settings.stopping;
+        trials.iter().map(|&trial| follower.verdict(trial, rule)).collect()
     }
 
     /// Finishes a trial. Once this returns, the outcome is stored. Telling again with the same `client_key` is harmless.
@@ -210,6 +261,7 @@ impl Study {
         client_key: &str,
     ) -> Result<()> {
         self.check_outcome(token.trial, Some(outcome))?;
+        let outcome = &self.in_form(outcome);
         let tell = Tell { token, outcome, attributes, key: client_key };
         self.store.tell_with(&self.settings.name, &tell)
     }
@@ -232,7 +284,8 @@ impl Study {
 
     /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets
     /// them; as long as none does, the one with the smallest total violation, which is marked as violating. With several
-    /// objectives, the best by the first.
+    /// objectives, the best by the first. Trials that were stopped early count only as long as no other has a value, and of
+    /// those the ones that went furthest.
     ///
     /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Result<Option<Best>> {
@@ -294,13 +347,13 @@ impl Study {
             return self.store.best(name, count);
         }
         let several = goal.objectives().len() > 1;
-        let (chosen, meeting, nearest) = self.standing(|standing| {
+        let (chosen, meeting, nearest, reached) = self.standing(|standing| {
             let nearest = standing.nearest().map(|nearest| nearest.trial);
             let chosen = if several { standing.front() } else { standing.leaders().collect() };
-            (chosen, standing.meeting(), nearest)
+            (chosen, standing.meeting(), nearest, standing.reached())
         })?;
-        // A few of the best are at hand; all of them, if there are no more.
-        if several || count <= chosen.len() || meeting == chosen.len() as u64 {
+        // A few of the best are at hand; all of them, if there are no more. The store ranks whole evaluations only.
+        if several || count <= chosen.len() || meeting == chosen.len() as u64 || reached.is_some() {
             let chosen = chosen.into_iter().chain(nearest).take(count);
             return chosen.map(|trial| self.trial(trial)).collect();
         }
@@ -404,6 +457,16 @@ impl Study {
     /// The store that keeps it.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// An outcome as it is stored: a measurement at the highest fidelity is one of the whole evaluation.
+    fn in_form<'o>(&self, outcome: &'o Outcome) -> Cow<'o, Outcome> {
+        match outcome {
+            Outcome::Measured(told) if self.settings.goal.part(told) != told.fidelity => {
+                Cow::Owned(Outcome::Measured(Measurement { fidelity: None, ..told.clone() }))
+            }
+            outcome => Cow::Borrowed(outcome),
+        }
     }
 
     /// Refuses a measurement that does not fit the goal.

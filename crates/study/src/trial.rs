@@ -187,7 +187,9 @@ impl Trial {
     /// The trial as one that may be kept, if it has a value.
     pub fn into_best(self, goal: &Goal) -> Option<Best> {
         let (value, violating) = (self.outcome()?.value()?, self.is_violating(goal));
-        Some(Best { trial: self.id, configuration: self.configuration, value, violating })
+        let fidelity = self.outcome()?.measurement().and_then(|told| goal.part(told));
+        let (trial, configuration) = (self.id, self.configuration);
+        Some(Best { trial, configuration, value, violating, fidelity })
     }
 
     /// Whether it was measured and misses a constraint of the goal.

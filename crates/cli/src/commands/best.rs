@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     match count {
-        1 if goal.is_single() => write!(out, "{}", best_trial::describe("Best", &best))?,
+        1 if goal.is_single() => write!(out, "{}", best_trial::describe("Best", &best, goal))?,
         _ if best.violating => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
         1 => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
         _ => write!(out, "{}", table::trials(study.settings(), &trials))?,
@@ -160,7 +160,7 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
 fn described(study: &Study, heading: &str, best: &Best) -> Result<String> {
     let goal = &study.settings().goal;
     Ok(match goal.is_single() {
-        true => best_trial::describe(heading, best),
+        true => best_trial::describe(heading, best, goal),
         false => crate::front::describe(heading, &study.trial(best.trial)?, goal),
     })
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use wimble::goal::{Direction, Goal, Objective};
+use wimble::goal::{Direction, Fidelity, Goal, Objective};
 use wimble::internals::edits;
 use wimble::space::{Configuration, SearchSpace};
+use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Guarantee;
 use wimble::theory::{Failures, Plan, Rounds};
 use wimble_study::runner::{Evaluator, finding};
@@ -88,8 +89,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(reference) = reference(&settings.goal) {
         writeln!(out, "reference  {reference}")?;
     }
-    if !settings.goal.is_single() {
+    if !settings.goal.whole().is_single() {
         writeln!(out, "result     {}", finding::example(&settings.goal))?;
+    }
+    for (line, words) in steps(&settings).iter().enumerate() {
+        writeln!(out, "{:<10} {words}", if line == 0 { "steps" } else { "" })?;
     }
     writeln!(out, "budget     {}", budget(&file, &settings))?;
     writeln!(out, "method     {}", method(&settings))?;
@@ -178,6 +182,21 @@ fn reference(goal: &Goal) -> Option<String> {
     };
     let all: Vec<String> = goal.objectives().iter().map(each).collect();
     (all.len() > 1).then(|| all.join(", "))
+}
+
+/// What the command prints on its way, and what becomes of it.
+fn steps(settings: &Settings) -> Vec<String> {
+    let Some(Fidelity { name, low, high }) = settings.goal.partial() else { return Vec::new() };
+    let example = finding::example(&settings.goal).replacen('{', "{\"step\": …, ", 1);
+    let Stopping { rule, wrong_stop } = settings.stopping;
+    let stopping = match rule {
+        Rule::None => "no trial is stopped early".to_owned(),
+        Rule::Auto => format!(
+            "trials are stopped early by the rule auto, the best one with a probability of at most {wrong_stop}"
+        ),
+        rule => format!("trials are stopped early by the rule {rule}"),
+    };
+    vec![format!("{example}, at {name} from {low} to {high}"), stopping]
 }
 
 /// The known constraints, and how much of the space they leave.

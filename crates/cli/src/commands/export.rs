@@ -46,7 +46,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             bail!("Optuna's storage is a file: name it with --out FILE.db")
         };
         let trials = study.trials(&Filter::default())?;
-        let count = optuna::write(path, study.settings(), &trials)
+        let steps = |trial| study.steps(trial);
+        let count = optuna::write(path, study.settings(), &trials, &steps)
             .with_context(|| path.display().to_string())?;
         let hint = format!(
             "Wrote {count} finished trials. In Python: optuna.load_study(study_name={:?}, storage=\"sqlite:///{}\")",
@@ -69,7 +70,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         };
         Box::new(all.each_trial(&Filter::default()).filter(is_readable).map(move |trial| {
             count.set(count.get() + 1);
-            Ok(Row::new(&trial?, goal))
+            let trial = trial?;
+            let row = Row::new(&trial, goal);
+            // A table has no place for curves.
+            match goal.partial() {
+                Some(_) if format != Format::Csv => Ok(row.with_steps(&all.steps(trial.id)?, goal)),
+                _ => Ok(row),
+            }
         }))
     };
     let mut out: Box<dyn std::io::Write> = match &arguments.out {

@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod methods;
 pub mod minimize;
 pub mod problems;
+pub mod report;
 pub mod run;
 #[cfg(feature = "serve")]
 pub mod serve;

@@ -17,6 +17,7 @@ use wimble_study::{Best, Counts, Study};
 
 use crate::best_trial;
 use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
+use crate::fidelity::Spent;
 use crate::front::Outlook;
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
@@ -228,6 +229,10 @@ fn report(
         let reachable = counts.is_some() && !is_single;
         reachable.then(|| Outlook::of(study, count)).transpose()
     };
+    let spent = match counts {
+        Some(_) => Spent::of(study)?,
+        None => None,
+    };
     let mut out = crate::terminal::out();
     if arguments.json {
         let end = match summary.end {
@@ -248,6 +253,11 @@ fn report(
             "best": best,
             "recommended": recommended,
         });
+        if let (Some(fields), Some(spent)) = (report.as_object_mut(), &spent) {
+            fields.insert("stopped".to_owned(), spent.stopped.into());
+            fields.insert("fidelity_spent".to_owned(), spent.spent.into());
+            fields.insert("fidelity_in_full".to_owned(), spent.in_full.into());
+        }
         if let Some(fields) = report.as_object_mut() {
             if several {
                 fields.retain(|name, _| !["best", "recommended"].contains(&name.as_str()));
@@ -259,6 +269,10 @@ fn report(
         writeln!(out, "{report}")?;
     } else {
         write!(out, "{}", ending(summary, counts.as_ref(), took))?;
+        if let Some(spent) = &spent {
+            let stopped = plural(spent.stopped, "trial");
+            writeln!(out, "{stopped} stopped early: {}.", spent.text(goal))?;
+        }
         if summary.kept > 0 {
             let (results, folder) = (plural(summary.kept, "result"), kept.display());
             writeln!(
@@ -267,7 +281,7 @@ fn report(
             )?;
         }
         if let Some(best) = best.as_ref().filter(|_| is_single) {
-            write!(out, "\n{}", best_trial::describe("Best", best))?;
+            write!(out, "\n{}", best_trial::describe("Best", best, goal))?;
         }
         let shown = if several { SHOWN } else { 1 };
         if let Some(outlook) = outlook(shown)?.filter(|outlook| !outlook.is_empty()) {
@@ -277,7 +291,7 @@ fn report(
             && kept.trial != best.trial
         {
             writeln!(out, "\n{}", best_trial::expected_best(study, kept))?;
-            write!(out, "{}", best_trial::describe("Recommended", kept))?;
+            write!(out, "{}", best_trial::describe("Recommended", kept, goal))?;
         }
         let name = quoted(&study.settings().name);
         let worth_a_look = match &counts {

@@ -12,6 +12,7 @@ use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
 use wimble_study::{Neighbours, Origin, Outcome, Study, Trial};
 
+use crate::fidelity;
 use crate::front;
 use crate::progress::short;
 use crate::storage::{self, Which};
@@ -54,9 +55,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         None
     };
     let log = log(arguments, &study, &trial)?;
+    let steps = match study.settings().goal.partial() {
+        Some(_) => study.steps(trial.id)?,
+        None => Vec::new(),
+    };
     let mut out = crate::terminal::out();
     if arguments.json {
-        let mut json = serde_json::to_value(Row::new(&trial, &study.settings().goal))?;
+        let goal = &study.settings().goal;
+        let mut json = serde_json::to_value(Row::new(&trial, goal).with_steps(&steps, goal))?;
         json["nearest"] = serde_json::to_value(&neighbours)?;
         json["nearest_among"] = serde_json::json!({
             "trials": evidence.trials.len(),
@@ -72,6 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let goal = &study.settings().goal;
     write!(out, "{}", describe(&trial, goal, engine.filter(|_| record.engines.len() > 1)))?;
+    write!(out, "{}", fidelity::curve(goal, &steps))?;
     if arguments.model {
         writeln!(out, "\n{}", expected(forecast.as_ref(), study.settings().method.name()))?;
     }
@@ -112,8 +119,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 /// The trial in words, with the version of wimble that proposed it if that is given.
 fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
     let row = Row::new(trial, goal);
-    let mut text = format!("Trial {}: {}", trial.id, row.state);
-    if let Some(value) = row.value.filter(|_| goal.is_single()) {
+    let told = trial.outcome().and_then(Outcome::measurement);
+    let part = told.map(|told| fidelity::part(goal, told)).unwrap_or_default();
+    let mut text = format!("Trial {}: {}{part}", trial.id, row.state);
+    let is_single = goal.whole().is_single();
+    if let Some(value) = row.value.filter(|_| is_single) {
         text.push_str(&format!(", value {value}"));
         let deviation = row.deviation.map(|deviation| format!(" ± {deviation}"));
         text.push_str(&deviation.unwrap_or_default());
@@ -122,7 +132,7 @@ fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
         text.push_str(&format!(": {reason}"));
     }
     text.push('\n');
-    let values = trial.outcome().and_then(Outcome::measurement).filter(|_| !goal.is_single());
+    let values = told.filter(|_| !is_single);
     let values = values.map(|values| front::value_lines(goal, values)).unwrap_or_default();
     let width = values.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     for (name, value) in &values {

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use wimble::goal::Goal;
-use wimble_study::exchange::Row;
+use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
 use wimble_study::{Filter, Outcome, Stage, Study, Trial};
 
@@ -49,6 +49,8 @@ enum StateName {
     Complete,
     /// It has its values, and misses a constraint
     Violating,
+    /// Its evaluation ended before the highest fidelity
+    Stopped,
     Failed,
     Infeasible,
 }
@@ -134,7 +136,7 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
         None => (None, None),
         Some(StateName::Queued) => (Some(Stage::Queued), None),
         Some(StateName::Running) => (Some(Stage::Running), None),
-        Some(StateName::Complete | StateName::Violating) => {
+        Some(StateName::Complete | StateName::Violating | StateName::Stopped) => {
             (Some(Stage::Finished), Some(OutcomeKind::Value))
         }
         Some(StateName::Failed) => (Some(Stage::Finished), Some(OutcomeKind::Failed)),
@@ -150,15 +152,14 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
             return Ok(Box::new(best.into_iter().map(Ok)));
         }
     }
-    // The storage knows which trials have values, and not which of them are violating.
-    let by_constraints = match arguments.state {
-        Some(StateName::Complete) => Some(false),
-        Some(StateName::Violating) => Some(true),
+    // The storage knows which trials have values, and not which of them are violating or were stopped.
+    let state = match arguments.state {
+        Some(StateName::Complete) if !goal.is_single() => Some("complete"),
+        Some(StateName::Violating) => Some("violating"),
+        Some(StateName::Stopped) => Some("stopped"),
         _ => None,
     };
-    let by_constraints =
-        by_constraints.filter(|violating| *violating || !goal.constraints().is_empty());
-    let in_order = order == Order::Number && !arguments.reverse && by_constraints.is_none();
+    let in_order = order == Order::Number && !arguments.reverse && state.is_none();
     let filter = Filter {
         stage,
         outcome,
@@ -170,8 +171,8 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
         return Ok(Box::new(study.each_trial(&filter)));
     }
     let mut trials = study.trials(&filter)?;
-    if let Some(violating) = by_constraints {
-        trials.retain(|trial| trial.is_violating(goal) == violating);
+    if let Some(wanted) = state {
+        trials.retain(|trial| row::state(trial, goal) == wanted);
     }
     match order {
         Order::Number => {}
@@ -179,7 +180,7 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
             let rank = |trial: &Trial| rank(goal, order, trial);
             trials.sort_by(|a, b| {
                 let ((class_a, value_a), (class_b, value_b)) = (rank(a), rank(b));
-                class_a.cmp(&class_b).then(value_a.total_cmp(&value_b))
+                class_a.total_cmp(&class_b).then(value_a.total_cmp(&value_b))
             });
         }
         Order::Time => {
@@ -193,11 +194,12 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
     Ok(Box::new(trials.into_iter().map(Ok)))
 }
 
-/// Low for good trials: those that meet all constraints come first, then violating ones, then those without values.
-fn rank(goal: &Goal, order: Order, trial: &Trial) -> (u8, f64) {
+/// Low for good trials: those that meet all constraints come first, then violating ones, then stopped ones, the furthest first,
+/// then those without values.
+fn rank(goal: &Goal, order: Order, trial: &Trial) -> (f64, f64) {
     let measurement = trial.outcome().and_then(Outcome::measurement);
     let Some(turned) = measurement.map(|measurement| goal.turn(measurement)) else {
-        return (2, 0.0);
+        return (f64::INFINITY, 0.0);
     };
     let measured = match order {
         Order::Constraint(place) => turned.constraints.get(place),
@@ -205,5 +207,10 @@ fn rank(goal: &Goal, order: Order, trial: &Trial) -> (u8, f64) {
         Order::Number | Order::Time => None,
     };
     let value = measured.map_or(f64::INFINITY, |measured| measured.value);
-    (u8::from(trial.is_violating(goal)), value)
+    let class = match (turned.fidelity, goal.partial()) {
+        // From 2 to 3, by what is left of the evaluation.
+        (Some(at), Some(range)) => 3.0 - at / range.high,
+        _ => f64::from(u8::from(trial.is_violating(goal))),
+    };
+    (class, value)
 }

@@ -152,19 +152,23 @@ fn column_of(history: &History) -> Result<Cow<'_, Column>> {
     })
 }
 
-/// The trial with the lowest value of the first objective among those that meet all constraints.
+/// The trial with the lowest value of the first objective among those that meet all constraints, at the highest fidelity
+/// reached.
 fn best(history: &History) -> Option<usize> {
-    if history.goal().constraints().is_empty() {
+    if history.goal().constraints().is_empty() && !history.is_partial() {
         return history.objective().best();
     }
     let value = |i: usize| history.objective().value(i).map(|value| (value, i));
-    let meeting = (0..history.len()).filter(|&i| history.meets(i)).filter_map(value);
+    let standing = |i: &usize| history.leads(*i) && history.meets(*i);
+    let meeting = (0..history.len()).filter(standing).filter_map(value);
     meeting.min_by(|a, b| a.0.total_cmp(&b.0)).map(|best| best.1)
 }
 
-/// The trials that meet all constraints and that no other such trial dominates, in the order of history.
+/// The trials at the highest fidelity reached that meet all constraints and that no other such trial dominates, in the
+/// order of history.
 fn observed_front(history: &History) -> Result<Vec<usize>> {
-    let meeting: Vec<usize> = (0..history.len()).filter(|&i| history.meets(i)).collect();
+    let standing = |i: &usize| history.leads(*i) && history.meets(*i);
+    let meeting: Vec<usize> = (0..history.len()).filter(standing).collect();
     let rows =
         Points::from_rows(history.objectives().len(), meeting.iter().map(|&i| history.row(i)));
     Ok(pareto::front(&rows)?.into_iter().map(|place| meeting[place]).collect())

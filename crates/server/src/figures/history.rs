@@ -161,7 +161,9 @@ pub fn history(chronicle: &Chronicle, view: &View) -> Option<History> {
     let parts = (width / 4).max(1);
     let mut failed = vec![0; parts];
     for &(id, place) in &places {
-        if let (false, Some(part)) = (complete(id), x.cell(place, parts)) {
+        // What was stopped early did not fail.
+        let failed_here = !complete(id) && standings[id] != Standing::Stopped;
+        if let (true, Some(part)) = (failed_here, x.cell(place, parts)) {
             failed[part] += 1;
         }
     }

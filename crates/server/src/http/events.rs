@@ -101,6 +101,7 @@ impl Listener {
             "violating": chronicle.count(Standing::Violating),
             "failed": chronicle.count(Standing::Failed),
             "infeasible": chronicle.count(Standing::Infeasible),
+            "stopped": chronicle.count(Standing::Stopped),
             "best": best,
         });
         Some(

@@ -4,6 +4,9 @@
 //! A study of one objective has the columns `value` and `deviation`; one of several has `objective.NAME` for each. Limits
 //! add `constraint.NAME`, and known deviations of named values `deviation.NAME`.
 //!
+//! A study with a fidelity has the column `fidelity`, empty unless the trial was stopped. Steps have no columns: JSON lines
+//! have them.
+//!
 //! A cell has no type: the dimension of a parameter decides what its text means, so that `1` stays a text in a
 //! categorical dimension. An empty cell of a parameter means that it is inactive. An attribute is written as JSON,
 //! except texts that nobody could mistake for JSON. An empty cell means that there is none.
@@ -30,19 +33,23 @@ const ATTRIBUTE: &str = "attribute.";
 /// The columns before those of the values, and after them.
 const BEFORE: [&str; 2] = ["trial", "state"];
 const SINGLE: [&str; 2] = ["value", "deviation"];
+/// How much of an evaluation was carried out.
+const FIDELITY: &str = "fidelity";
 const AFTER: [&str; 4] = ["reason", "worker", "started", "finished"];
 
 /// The names of values that have columns of their own.
 struct Names<'g> {
     objectives: Vec<&'g str>,
     constraints: Vec<&'g str>,
+    fidelity: Option<&'static str>,
 }
 
 impl<'g> Names<'g> {
     fn new(goal: &'g Goal) -> Self {
         let objectives: Vec<&str> = goal.objectives().iter().map(|o| o.name.as_str()).collect();
         let objectives = if objectives.len() > 1 { objectives } else { Vec::new() };
-        Self { objectives, constraints: goal.other_quantities() }
+        let fidelity = goal.partial().map(|_| FIDELITY);
+        Self { objectives, constraints: goal.other_quantities(), fidelity }
     }
 
     /// The columns of values, without those of deviations.
@@ -80,6 +87,7 @@ fn write_all<'r>(
 ) -> anyhow::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     let names = Names::new(goal);
+    let fidelity = names.fidelity;
     let single = &SINGLE[..if names.objectives.is_empty() { SINGLE.len() } else { 0 }];
     let measured = |row: &Row, name: &str| {
         row.objectives.get(name).or_else(|| row.constraints.get(name)).copied()
@@ -104,6 +112,7 @@ fn write_all<'r>(
         .into_iter()
         .chain(fields(single))
         .chain(names.columns())
+        .chain(fidelity.map(str::to_owned))
         .chain(deviations.iter().map(|name| format!("{DEVIATION}{name}")))
         .chain(fields(&AFTER))
         .chain(parameters)
@@ -127,6 +136,7 @@ fn write_all<'r>(
             .into_iter()
             .chain(single)
             .chain(values)
+            .chain(fidelity.map(|_| row.fidelity.map(number)))
             .chain(deviations)
             .chain(after)
             .chain(parameters)
@@ -201,6 +211,8 @@ fn read_all(
             deviation: number("deviation")?,
             objectives,
             constraints: named(CONSTRAINT, &names.constraints)?,
+            fidelity: number(FIDELITY)?,
+            steps: Vec::new(),
             reason: cell("reason"),
             worker: cell("worker"),
             started: cell("started"),
@@ -228,6 +240,7 @@ fn check_header(
     let known: Vec<String> = BEFORE
         .iter()
         .chain(&SINGLE)
+        .chain(names.fidelity.iter())
         .chain(&AFTER)
         .map(|name| (*name).to_owned())
         .chain(names.columns())

@@ -172,7 +172,8 @@ mod tests {
         let (study, folder) = (study(), tempfile::tempdir().unwrap());
         let (trials, rows) = rows(&study);
         let path = folder.path().join("optuna.db");
-        assert_eq!(optuna::write(&path, study.settings(), &trials).unwrap(), 8);
+        let steps = |trial| study.steps(trial);
+        assert_eq!(optuna::write(&path, study.settings(), &trials, &steps).unwrap(), 8);
         let found = optuna::read(&path, None).unwrap();
         assert_eq!((found.name.as_str(), found.notes), ("s", Vec::new()));
         let finished = rows.iter().filter(|row| row.finished.is_some());
@@ -235,7 +236,8 @@ mod tests {
         json_lines::write(all(&rows)(), &mut lines).unwrap();
         assert_eq!(from_lines(&lines).unwrap(), rows);
         let path = folder.path().join("optuna.db");
-        assert_eq!(optuna::write(&path, study.settings(), &trials).unwrap(), 8);
+        let steps = |trial| study.steps(trial);
+        assert_eq!(optuna::write(&path, study.settings(), &trials, &steps).unwrap(), 8);
         let found = optuna::read(&path, None).unwrap();
         assert_eq!((&found.goal, found.notes), (goal, Vec::new()));
         for (found, row) in found.rows.iter().zip(&rows[1..]) {
@@ -246,6 +248,79 @@ mod tests {
         for (trial, row) in trials.iter().zip(&rows).skip(1) {
             let row = Row { state: row.state.replace("violating", "complete"), ..row.clone() };
             assert_eq!(row.addition(goal).unwrap().outcome.as_ref(), trial.outcome());
+        }
+    }
+
+    /// Trials with curves, some of which were stopped.
+    fn stopped(goal: Goal) -> Study {
+        let goal = goal.fidelity("epochs", 0.5, 81.0).unwrap();
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let settings = Settings::new("s", space, "random".parse().unwrap()).goal(goal.clone());
+        let store = Arc::new(Memory::new(ManualClock::default()));
+        let study = Study::open_or_create(store, settings).unwrap();
+        for claim in study.ask("w", "k", 6).unwrap() {
+            let step = |at: f64| Measurement {
+                objectives: goal.objectives().iter().map(|_| (1.0 / at).into()).collect(),
+                constraints: goal.constraints().iter().map(|_| at.into()).collect(),
+                fidelity: Some(at),
+            };
+            let last = if claim.trial % 2 == 0 { 81.0 } else { 9.0 };
+            let steps: Vec<Measurement> = [1.0, 3.0, 9.0, 27.0, 81.0].map(step).into();
+            let steps: Vec<_> = steps.into_iter().filter(|s| s.fidelity <= Some(last)).collect();
+            study.report(claim.token, &steps).unwrap();
+            match claim.trial {
+                4 => study.tell(claim.token, &Outcome::Failed("why".into()), "t").unwrap(),
+                _ => study.tell(claim.token, &step(last).into(), "t").unwrap(),
+            }
+        }
+        study
+    }
+
+    #[test]
+    fn curves_and_stopped_trials_come_back() {
+        let several = Goal::new([Objective::minimise("a"), Objective::maximise("b")])
+            .and_then(|goal| goal.limit("c", Bound::AtMost(50.0)));
+        for goal in [Goal::default(), several.unwrap()] {
+            let (study, folder) = (stopped(goal), tempfile::tempdir().unwrap());
+            let Settings { space, goal, .. } = study.settings();
+            let (trials, plain) = rows(&study);
+            let states: Vec<&str> = plain.iter().map(|row| row.state.as_str()).collect();
+            let whole = if goal.constraints().is_empty() { "complete" } else { "violating" };
+            assert_eq!(states, [whole, "stopped", whole, "stopped", "failed", "stopped"]);
+            assert_eq!((plain[0].fidelity, plain[1].fidelity), (None, Some(9.0)));
+            let mut text = Vec::new();
+            csv::write(space, goal, &all(&plain), &mut text).unwrap();
+            assert_eq!(from_csv(space, goal, &String::from_utf8(text).unwrap()).unwrap(), plain);
+            let steps = |row: &Row| study.steps(row.trial.unwrap()).unwrap();
+            let rows: Vec<Row> =
+                plain.iter().map(|row| row.clone().with_steps(&steps(row), goal)).collect();
+            assert_eq!((rows[0].steps.len(), rows[1].steps.len()), (5, 3));
+            let mut lines = Vec::new();
+            json_lines::write(all(&rows)(), &mut lines).unwrap();
+            assert_eq!(from_lines(&lines).unwrap(), rows);
+            let path = folder.path().join("optuna.db");
+            let of = |trial| study.steps(trial);
+            assert_eq!(optuna::write(&path, study.settings(), &trials, &of).unwrap(), 6);
+            let found = optuna::read(&path, None).unwrap();
+            assert_eq!((&found.goal, found.notes), (goal, Vec::new()));
+            for (found, row) in found.rows.iter().zip(&rows) {
+                let worker = Some("optuna".to_owned());
+                assert_eq!(found, &Row { trial: found.trial, worker, ..row.clone() });
+            }
+            // What is read is what was told, and its curve.
+            let settings = Settings { name: "again".to_owned(), ..study.settings().clone() };
+            let again = Study::open_or_create(Arc::clone(study.store()), settings).unwrap();
+            let additions: Vec<_> = rows.iter().map(|row| row.addition(goal).unwrap()).collect();
+            again.add(&additions).unwrap();
+            for trial in &trials {
+                let imported = again.trial(trial.id).unwrap();
+                assert_eq!(imported.outcome(), trial.outcome());
+                let measured = |study: &Study| -> Vec<Measurement> {
+                    let steps = study.steps(trial.id).unwrap();
+                    steps.into_iter().map(|step| step.measurement).collect()
+                };
+                assert_eq!(measured(&again), measured(&study));
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use wimble::goal::Goal;
-use wimble::outcome::{Measured, Outcome};
+use wimble::outcome::{Measured, Measurement, Outcome};
 use wimble::space::Configuration;
 
 use crate::addition::Addition;
@@ -12,6 +12,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::fingerprint::fingerprint;
 use crate::named_values::NamedValues;
+use crate::step::{Step, fidelity};
 use crate::trial::{State, Trial};
 
 /// A trial in one line.
@@ -21,7 +22,8 @@ pub struct Row {
     /// Its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u64>,
-    /// `queued`, `running`, `complete`, `violating` (it is complete and misses a constraint), `failed` or `infeasible`.
+    /// `queued`, `running`, `complete`, `violating` (it is complete and misses a constraint), `stopped` (before the highest
+    /// fidelity), `failed` or `infeasible`.
     pub state: String,
     /// Its value, if it is complete and the goal has one objective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +37,12 @@ pub struct Row {
     /// The measured quantities that have limits, without those that are objectives.
     #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
     pub constraints: NamedValues,
+    /// How much of its evaluation was carried out, if it was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fidelity: Option<f64>,
+    /// Its curve, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RowStep>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -75,6 +83,8 @@ impl Row {
             deviation: measured.and_then(|measured| measured.deviation),
             objectives: objectives.unwrap_or_default(),
             constraints: constraints.unwrap_or_default(),
+            fidelity: measurement.and_then(|measurement| goal.part(measurement)),
+            steps: Vec::new(),
             reason,
             worker: trial.worker().map(str::to_owned),
             started: trial.started().map(Timestamp::to_utc),
@@ -82,6 +92,13 @@ impl Row {
             params: trial.configuration.clone(),
             attributes: trial.attributes().cloned().unwrap_or_default(),
         }
+    }
+
+    /// With the steps of the trial.
+    #[must_use]
+    pub fn with_steps(mut self, steps: &[Step], goal: &Goal) -> Self {
+        self.steps = steps.iter().map(|step| RowStep::new(&step.measurement, goal)).collect();
+        self
     }
 
     /// As a trial to add to a study with this goal. The key is made of the row: adding it again changes nothing. Whether
@@ -92,14 +109,19 @@ impl Row {
 
     fn to_addition(&self, goal: &Goal) -> anyhow::Result<Addition> {
         let outcome = match self.state.as_str() {
-            "complete" | "violating" => Some(self.measured(goal)?),
+            "complete" | "violating" => Some(Outcome::Measured(self.measured(goal)?)),
+            "stopped" if self.fidelity.is_none() => bail!("a stopped trial needs a fidelity"),
+            "stopped" => {
+                let measured = self.measured(goal)?;
+                Some(Outcome::Measured(Measurement { fidelity: self.fidelity, ..measured }))
+            }
             "failed" => Some(Outcome::Failed(
                 self.reason.clone().unwrap_or_else(|| "failed elsewhere".to_owned()).into(),
             )),
             "infeasible" => Some(Outcome::Infeasible),
             "queued" | "running" => None,
             other => bail!(
-                "state is {other:?}, but must be complete, violating, failed, infeasible, queued or running"
+                "state is {other:?}, but must be complete, violating, stopped, failed, infeasible, queued or running"
             ),
         };
         let time = |field: &str, text: &Option<String>| -> anyhow::Result<Option<Timestamp>> {
@@ -121,6 +143,13 @@ impl Row {
                 Some(_) => self.attributes.clone(),
                 None => Attributes::default(),
             },
+            steps: match outcome {
+                Some(_) => {
+                    let steps = self.steps.iter().map(|step| step.measurement(goal));
+                    steps.collect::<anyhow::Result<_>>()?
+                }
+                None => Vec::new(),
+            },
             worker: self.worker.clone().filter(|_| outcome.is_some()),
             started: time("started", &self.started)?.filter(|_| outcome.is_some()),
             finished: time("finished", &self.finished)?.filter(|_| outcome.is_some()),
@@ -129,26 +158,80 @@ impl Row {
     }
 
     /// The values of a complete trial.
-    fn measured(&self, goal: &Goal) -> anyhow::Result<Outcome> {
-        let mut objectives = self.objectives.clone().into_map();
-        match (self.value, goal.objectives()) {
-            (Some(value), [objective]) if objectives.is_empty() => {
-                let measured = Measured { value, deviation: self.deviation };
-                if let Err(reason) = measured.check() {
-                    bail!("the value of a complete trial {reason}");
-                }
-                objectives.insert(objective.name.clone(), measured);
-            }
-            (Some(_), [_]) => bail!("it has both a value and objectives; give one"),
-            (Some(_), _) => bail!("it has one value, but the goal has {goal}"),
-            (None, [_]) if objectives.is_empty() => {
-                bail!("a complete trial needs a finite value, not None")
-            }
-            (None, _) => {}
-        }
-        let constraints = self.constraints.clone().into_map();
-        goal.measurement(objectives, constraints).map(Outcome::Measured).map_err(anyhow::Error::msg)
+    fn measured(&self, goal: &Goal) -> anyhow::Result<Measurement> {
+        let only = self.value.map(|value| Measured { value, deviation: self.deviation });
+        measurement(goal, only, &self.objectives, &self.constraints)
     }
+}
+
+/// A step of a trial in a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowStep {
+    /// Its fidelity.
+    pub step: f64,
+    /// Its value, if the goal has one objective.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<f64>,
+    /// The standard deviation of the noise in its value, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
+    /// Its values by name, if the goal has several objectives.
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub objectives: NamedValues,
+    /// The measured quantities that have limits, without those that are objectives.
+    #[serde(default, skip_serializing_if = "NamedValues::is_empty")]
+    pub constraints: NamedValues,
+}
+
+impl RowStep {
+    /// Of a step of a study with this goal.
+    pub fn new(step: &Measurement, goal: &Goal) -> Self {
+        let several = goal.objectives().len() > 1;
+        let only = step.objectives.first().filter(|_| !several);
+        Self {
+            step: fidelity(step),
+            value: only.map(|measured| measured.value),
+            deviation: only.and_then(|measured| measured.deviation),
+            objectives: match several {
+                true => NamedValues::objectives(goal, step),
+                false => NamedValues::default(),
+            },
+            constraints: NamedValues::constraints(goal, step),
+        }
+    }
+
+    fn measurement(&self, goal: &Goal) -> anyhow::Result<Measurement> {
+        let only = self.value.map(|value| Measured { value, deviation: self.deviation });
+        let measured = measurement(goal, only, &self.objectives, &self.constraints)?;
+        Ok(Measurement { fidelity: Some(self.step), ..measured })
+    }
+}
+
+/// Values as a measurement under a goal: `only` where it has one objective, otherwise by name.
+fn measurement(
+    goal: &Goal,
+    only: Option<Measured>,
+    objectives: &NamedValues,
+    constraints: &NamedValues,
+) -> anyhow::Result<Measurement> {
+    let mut objectives = objectives.clone().into_map();
+    match (only, goal.objectives()) {
+        (Some(measured), [objective]) if objectives.is_empty() => {
+            if let Err(reason) = measured.check() {
+                bail!("the value of a complete trial {reason}");
+            }
+            objectives.insert(objective.name.clone(), measured);
+        }
+        (Some(_), [_]) => bail!("it has both a value and objectives; give one"),
+        (Some(_), _) => bail!("it has one value, but the goal has {goal}"),
+        (None, [_]) if objectives.is_empty() => {
+            bail!("a complete trial needs a finite value, not None")
+        }
+        (None, _) => {}
+    }
+    let constraints = constraints.clone().into_map();
+    goal.measurement(objectives, constraints).map_err(anyhow::Error::msg)
 }
 
 /// The state of a trial in a word.
@@ -157,6 +240,7 @@ pub fn state(trial: &Trial, goal: &Goal) -> &'static str {
         State::Queued(_) => "queued",
         State::Running(_) => "running",
         State::Finished(finish) => match finish.outcome {
+            Outcome::Measured(ref told) if goal.part(told).is_some() => "stopped",
             Outcome::Measured(_) if trial.is_violating(goal) => "violating",
             Outcome::Measured(_) => "complete",
             Outcome::Failed(_) => "failed",

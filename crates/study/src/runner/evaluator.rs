@@ -5,6 +5,8 @@
 //! | exits 0 with a finite value | has that value |
 //! | exits 0 with `"infeasible": true`, or exits with the code for it (77) | is infeasible: not run again |
 //! | exits otherwise, is killed, runs out of time, says nothing that can be read, NaN or infinity | failed, after `retries` more runs |
+//! | was stopped by the study's stopping rule, however it then ends | has its last step as outcome |
+//! | exits 0 without a result, in a study with a fidelity | has its last step as outcome |
 //! | exits 130 or dies of SIGINT, or is stopped with the runner | is interrupted: back to the queue |
 //! | cannot be started | back to the queue, and the runner stops: the next trial would fare no better |
 //!
@@ -15,11 +17,14 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::process::Signal;
 
 use super::finding::{self, Finding};
+use super::live_steps::LiveSteps;
 use super::process::{self, Ended, Invocation, Limits, Urgency};
+use super::report_socket::REPORT;
 use super::trial_folder::TrialFolder;
 use wimble::goal::Goal;
 use wimble::outcome::{Failure, Outcome};
@@ -47,6 +52,25 @@ pub struct Evaluator {
     /// The folder of the study file, from which its paths are meant.
     pub home: PathBuf,
 }
+
+/// How the command of a trial is run.
+pub struct Attempt<'a> {
+    /// The trial.
+    pub claim: &'a Claim,
+    /// The place of the command among those that run here.
+    pub slot: usize,
+    /// Whether it must end.
+    pub urgency: &'a (dyn Fn() -> Urgency + Sync),
+    /// Hears of each failure that is not the last.
+    pub retried: &'a dyn Fn(&str),
+    /// Where steps go, in a study with a fidelity.
+    pub steps: Option<&'a Arc<LiveSteps>>,
+    /// The socket for `wimble report`, if there is one.
+    pub socket: Option<&'a Path>,
+}
+
+/// The environment variable with the file that a command finds once its trial is to be stopped.
+pub const STOP_FILE: &str = "WIMBLE_STOP_FILE";
 
 /// Why an evaluation has no outcome. Its trial goes back to the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,14 +128,9 @@ impl Evaluator {
         }
     }
 
-    /// Runs the command of a trial. `retried` hears of each failure that is not the last.
-    pub fn evaluate(
-        &self,
-        claim: &Claim,
-        slot: usize,
-        urgency: &(dyn Fn() -> Urgency + Sync),
-        retried: &dyn Fn(&str),
-    ) -> Result<Finding, Unfinished> {
+    /// Runs the command of a trial.
+    pub fn evaluate(&self, attempt: &Attempt<'_>) -> Result<Finding, Unfinished> {
+        let Attempt { claim, slot, urgency, retried, steps, socket } = *attempt;
         let folders = self.evaluation.folders.as_ref().map(|folders| self.home.join(folders));
         let folder = match TrialFolder::create(
             folders.as_deref(),
@@ -136,10 +155,20 @@ impl Evaluator {
             let files = [folder.params_file(), result.clone()];
             let mut invocation = self.invocation(claim, slot, folder.path(), files);
             invocation.logs = folder.logs();
-            let ended = process::run(&invocation, &limits);
+            if let Some(steps) = steps {
+                let stop_file = folder.path().join("stop");
+                steps.begin(&stop_file);
+                invocation.environment.push((STOP_FILE.into(), stop_file.into()));
+            }
+            if let Some(socket) = socket {
+                invocation.environment.push((REPORT.into(), socket.into()));
+            }
+            let ended = process::run(&invocation, &limits, steps);
             let ended = ended.map_err(|error| Unfinished::CannotRun(error.to_string()))?;
-            match self.judge(&ended, &folder.take_result(&result))? {
-                Finding { outcome: Outcome::Failed(failure), .. } if left > 0 => {
+            let is_stopped = steps.is_some_and(|steps| steps.is_stopped());
+            let steps = steps.map(Arc::as_ref);
+            match self.judge(&ended, &folder.take_result(&result), steps)? {
+                Finding { outcome: Outcome::Failed(failure), .. } if left > 0 && !is_stopped => {
                     left -= 1;
                     retried(&failure.reason);
                 }
@@ -148,11 +177,12 @@ impl Evaluator {
         }
     }
 
-    /// What came of a run, by how it ended and what was in its result file.
+    /// What came of a run, by how it ended, what was in its result file and which steps it made.
     fn judge(
         &self,
         ended: &Ended,
         result: &io::Result<Option<String>>,
+        steps: Option<&LiveSteps>,
     ) -> Result<Finding, Unfinished> {
         let failed = |reason: String| {
             Ok(Finding::from(Outcome::Failed(Failure { reason, output: last_words(ended) })))
@@ -161,9 +191,16 @@ impl Evaluator {
             Ok(Some(text)) => {
                 finding::read(text, &self.goal).map_err(|reason| format!("result file: {reason}"))
             }
-            Ok(None) => finding::read(&ended.stdout, &self.goal),
+            Ok(None) => finding::last(&ended.stdout, &self.goal)
+                .or_else(|| steps.and_then(LiveSteps::result))
+                .unwrap_or_else(|| finding::read("", &self.goal)),
             Err(error) => Err(format!("result file: {error}")),
         };
+        // However it ends after the signal, and whatever else it then says: it was not to go on.
+        if let Some(stopped) = steps.filter(|steps| steps.is_stopped()).and_then(LiveSteps::result)
+        {
+            return stopped.or_else(failed);
+        }
         // A command that was stopped and still ends well has done its work.
         if ended.stopped {
             return match (ended.status.success(), found()) {
@@ -207,6 +244,7 @@ mod tests {
     use crate::study_file::{Format, StudyFile};
     use crate::trial::Token;
     use std::time::Duration;
+    use wimble::outcome::Measurement;
     use wimble::space::{Configuration, Value};
 
     fn evaluator(command: &str, more: &str) -> Evaluator {
@@ -231,8 +269,16 @@ mod tests {
         Claim { trial: 3, configuration, token: Token { trial: 3, fence: 1 }, attempt: 1 }
     }
 
+    fn attempt<'a>(
+        claim: &'a Claim,
+        urgency: &'a (dyn Fn() -> Urgency + Sync),
+        steps: Option<&'a Arc<LiveSteps>>,
+    ) -> Attempt<'a> {
+        Attempt { claim, slot: 0, urgency, retried: &|_| {}, steps, socket: None }
+    }
+
     fn found(command: &str, more: &str) -> Result<Finding, Unfinished> {
-        evaluator(command, more).evaluate(&claim("a"), 0, &|| Urgency::None, &|_| {})
+        evaluator(command, more).evaluate(&attempt(&claim("a"), &|| Urgency::None, None))
     }
 
     fn sh(script: &str) -> String {
@@ -310,7 +356,7 @@ mod tests {
         );
         let runs = serde_json::to_string(&folder.path().join("runs")).unwrap();
         let evaluator = evaluator(&command, &format!("folders = {runs}"));
-        let finding = evaluator.evaluate(&claim(&nasty), 0, &|| Urgency::None, &|_| {});
+        let finding = evaluator.evaluate(&attempt(&claim(&nasty), &|| Urgency::None, None));
         assert_eq!(finding, Ok(Outcome::from(1.0).into()));
         let trial = super::super::trial_folder::path(&folder.path().join("runs"), "db", "s", 3);
         assert_eq!(std::fs::read_to_string(trial.join("seen")).unwrap(), nasty);
@@ -335,12 +381,68 @@ mod tests {
                     Urgency::None
                 }
             };
-            evaluator.evaluate(&claim("a"), 0, &urgency, &|_| {})
+            evaluator.evaluate(&attempt(&claim("a"), &urgency, None))
         };
         assert_eq!(stop("sleep 20"), Err(Unfinished::Interrupted));
         assert_eq!(
             stop("trap 'echo 4; exit 0' TERM; sleep 20 & wait"),
             Ok(Outcome::from(4.0).into())
         );
+    }
+
+    #[test]
+    fn the_last_step_is_the_result_where_no_other_is_printed() {
+        let fidelity = "[fidelity]\nepochs = { low = 1, high = 9 }";
+        let run = |script: &str, stop_at: Option<f64>| {
+            let evaluator =
+                evaluator(&sh(script), &format!("method = \"random\"\ngrace = 2\n{fidelity}"));
+            let steps = Arc::new(LiveSteps::new(evaluator.goal.clone()));
+            // As the rule does it: at a step, and from then on.
+            let urgency = || {
+                let last = steps.waiting().steps.last().and_then(|step| step.fidelity);
+                if stop_at.is_some() && last >= stop_at {
+                    steps.stop();
+                    return Urgency::Ask;
+                }
+                Urgency::None
+            };
+            evaluator.evaluate(&attempt(&claim("a"), &urgency, Some(&steps)))
+        };
+        let at = |fidelity: Option<f64>, value: f64| {
+            Ok(Outcome::Measured(Measurement { fidelity, ..value.into() }).into())
+        };
+        let step =
+            |at: u32, value: f64| format!("echo '{{{{\"step\": {at}, \"value\": {value}}}}}'");
+        let (one, two, nine) = (step(1, 0.5), step(2, 0.25), step(9, 0.125));
+        assert_eq!(run(&format!("{one}; {two}"), None), at(Some(2.0), 0.25));
+        assert_eq!(run(&format!("{one}; {nine}"), None), at(None, 0.125));
+        assert_eq!(run(&format!("{one}; echo 7"), None), at(None, 7.0));
+        assert_eq!(run(&format!("echo 7; {one}"), None), at(None, 7.0));
+        assert_eq!(run("echo 7", None), at(None, 7.0));
+        // Stopped, it has its last step, however it ends and whatever it says.
+        assert_eq!(run(&format!("{one}; sleep 20"), Some(1.0)), at(Some(1.0), 0.5));
+        let last_words = format!(
+            "trap \"{}; echo 9; exit 3\" TERM; {one}; sleep 20 & wait",
+            two.replace('"', "\\\"")
+        );
+        assert_eq!(run(&last_words, Some(1.0)), at(Some(2.0), 0.25));
+        let looks = format!(
+            "trap '' TERM; {one}; while [ ! -e $WIMBLE_STOP_FILE ]; do sleep 0.05; done; {two}"
+        );
+        assert_eq!(run(&looks, Some(1.0)), at(Some(2.0), 0.25));
+        for (script, words) in [
+            (format!("{one}; exit 3"), "exit status: 3"),
+            (
+                format!("{one}; echo '{{{{\"step\": 2, \"value\": NaN}}}}'"),
+                "its last step could not be read",
+            ),
+            ("echo hello".to_owned(), "no result: print a number"),
+            ("echo '{{\"step\": 99, \"value\": 1}}'".to_owned(), "no result"),
+        ] {
+            let Ok(Finding { outcome: Outcome::Failed(failure), .. }) = run(&script, None) else {
+                panic!("{script}")
+            };
+            assert!(failure.reason.contains(words), "{script}: {}", failure.reason);
+        }
     }
 }

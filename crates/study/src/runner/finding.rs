@@ -18,6 +18,9 @@
 //! The other fields of the object are kept with the trial as its attributes. If they are larger than [`LARGEST`], a
 //! note takes their place and the value is kept.
 //!
+//! Under a goal with a fidelity, an object with the field `step` is a step and no result (see
+//! [`live_steps`](super::live_steps)).
+//!
 //! The last result counts. Other lines, and objects without these fields, are ignored. A result that cannot be read, or
 //! that is not finite, makes the trial fail: an earlier line must not take its place.
 
@@ -25,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use wimble::goal::Goal;
 
-use wimble::outcome::{Measured, Outcome};
+use wimble::outcome::{Measured, Measurement, Outcome};
 
 use crate::attributes::{Attributes, LARGEST};
 use crate::named_values::{NamedValues, number};
@@ -53,8 +56,24 @@ pub type Missing = String;
 const FIELDS: [&str; 5] = ["value", "infeasible", "objectives", "constraints", "deviation"];
 const DECIDING: usize = 3;
 
+/// The field that makes an object a step.
+const STEP: &str = "step";
+
 /// Reads the output of a command, or what it wrote to its result file, as a result under a goal.
 pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
+    last(text, goal).unwrap_or_else(|| {
+        Err(match goal.objectives().len() == 1 && goal.constraints().is_empty() {
+            true => {
+                "no result: print a number on a line of its own, or a JSON object with the field `value`"
+                    .to_owned()
+            }
+            false => format!("no result: print a JSON object with the field `{}`", wanted(goal)),
+        })
+    })
+}
+
+/// The last result in a text, if there is one.
+pub fn last(text: &str, goal: &Goal) -> Option<Result<Finding, Missing>> {
     let mut end = text.len();
     // Where the last of the words stands that make an object a result; looked for once, for a text may have many lines.
     let last_word =
@@ -64,33 +83,49 @@ pub fn read(text: &str, goal: &Goal) -> Result<Finding, Missing> {
         let start = text[..end].trim_end_matches(['\n', '\r']).rfind('\n').map_or(0, |at| at + 1);
         let line = text[start..end].trim();
         if let Ok(value) = line.parse::<f64>() {
-            return single(value.into(), goal).map(Finding::from);
+            return Some(single(value.into(), goal).map(Finding::from));
         }
         if line.starts_with('{') {
             match first_object(&text[start..]) {
+                Ok(fields) if goal.partial().is_some() && fields.contains_key(STEP) => {}
                 Ok(fields)
                     if FIELDS[..DECIDING].iter().any(|field| fields.contains_key(*field)) =>
                 {
-                    return of_fields(fields, goal);
+                    return Some(of_fields(fields, goal));
                 }
                 Ok(_) => {}
+                // A step that cannot be read is no result.
+                Err(_) if goal.partial().is_some() && line.contains("\"step\"") => {}
                 Err(reason) if last_word.is_some_and(|at| at >= start) => {
-                    return Err(format!(
-                        "the result is not JSON ({reason}); a value must be a finite number"
-                    ));
+                    return Some(Err(not_json(&reason)));
                 }
                 Err(_) => {}
             }
         }
         end = start;
     }
-    Err(match goal.is_single() {
-        true => {
-            "no result: print a number on a line of its own, or a JSON object with the field `value`"
-                .to_owned()
+    None
+}
+
+fn not_json(reason: &serde_json::Error) -> Missing {
+    format!("the result is not JSON ({reason}); a value must be a finite number")
+}
+
+/// Reads a JSON object as a step under a goal with a fidelity; `None` if it has no field `step`. Its other fields are not
+/// kept.
+pub fn step(text: &str, goal: &Goal) -> Option<Result<Measurement, Missing>> {
+    let mut fields = match first_object(text) {
+        Ok(fields) => fields,
+        Err(reason) => return Some(Err(not_json(&reason))),
+    };
+    let at = fields.remove(STEP)?;
+    let measured = || match of_fields(fields, goal)?.outcome {
+        Outcome::Measured(measurement) => {
+            Ok(Measurement { fidelity: Some(number(STEP, &at)?), ..measurement })
         }
-        false => format!("no result: print a JSON object with the field `{}`", wanted(goal)),
-    })
+        Outcome::Failed(_) | Outcome::Infeasible => Err("a step needs a value".to_owned()),
+    };
+    Some(measured())
 }
 
 /// The field that a result under this goal must have.
@@ -127,7 +162,7 @@ pub fn of_fields(mut fields: Map<String, Json>, goal: &Goal) -> Result<Finding, 
     let mut take = |name: &str| fields.remove(name).filter(|json| !json.is_null());
     let [value, infeasible, mut objectives, mut constraints, deviation] = FIELDS.map(&mut take);
     // A study of one value has no other objectives and constraints: beside its value these words mean nothing to it.
-    if value.is_some() && goal.as_direction().is_some() {
+    if value.is_some() && goal.whole().as_direction().is_some() {
         let others = [("objectives", objectives.take()), ("constraints", constraints.take())];
         for (name, json) in others {
             fields.extend(json.map(|json| (name.to_owned(), json)));
@@ -219,7 +254,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use wimble::goal::{Bound, Objective};
-    use wimble::outcome::Measurement;
 
     fn outcome(text: &str) -> Result<Outcome, Missing> {
         read(text, &Goal::default()).map(|finding| finding.outcome)

@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
 use super::worker_key;
+use wimble::outcome::Measurement;
+
 use crate::trial::Token;
 
 /// The results of one study of one storage that are kept on this machine.
@@ -42,6 +44,9 @@ pub struct KeptResult {
     /// What to tell.
     #[serde(flatten)]
     pub finding: Finding,
+    /// Steps that the storage may not have, to be reported first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Measurement>,
 }
 
 impl KeptResults {
@@ -152,6 +157,7 @@ mod tests {
         let result = |trial, outcome| KeptResult {
             token: Token { trial, fence: 9 },
             finding: Finding { outcome, attributes: attributes.clone() },
+            steps: vec![Measurement { fidelity: Some(3.0), ..0.1.into() }],
         };
         let all = [
             result(2, Outcome::from(0.1 + 0.2)),
@@ -179,7 +185,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let results = KeptResults::new(state.path(), "db", "s");
         let finding = Finding::from(Outcome::from(0.5));
-        let good = KeptResult { token: Token { trial: 1, fence: 2 }, finding };
+        let good = KeptResult { token: Token { trial: 1, fence: 2 }, finding, steps: Vec::new() };
         results.keep(&good).unwrap();
         fs::write(results.folder().join("3.4.json"), b"{\"token\":{\"tri").unwrap();
         let (whole, damaged) = results.all().unwrap();

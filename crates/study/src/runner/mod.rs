@@ -12,6 +12,8 @@
 //! - A result is told once, and never lost. Asks and tells have keys; while the storage is unreachable the runner repeats
 //!   them under the same key, for as long as its patience lasts. Meanwhile results are kept in files ([`KeptResults`]): if
 //!   this run cannot tell them, the next one does.
+//! - In a study with a fidelity, steps are stored as they come, before the result of their trial, and trials are stopped by the
+//!   study's rule (step_keeper.rs). A stopped trial has its last step as outcome.
 //! - A trial that another worker took belongs to that worker: the runner ends its command and drops its result. Nobody
 //!   takes it while heartbeats arrive, however late they are.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
@@ -26,8 +28,11 @@ mod evaluator;
 pub mod finding;
 mod guardian;
 mod kept_results;
+pub mod live_steps;
 pub mod process;
+pub mod report_socket;
 mod slots;
+mod step_keeper;
 pub mod trial_folder;
 mod worker_key;
 
@@ -37,7 +42,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-pub use evaluator::{Evaluator, Unfinished};
+pub use evaluator::{Attempt, Evaluator, STOP_FILE, Unfinished};
 pub use finding::Finding;
 pub use kept_results::{Damaged, KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
@@ -51,7 +56,8 @@ use crate::study::Study;
 use crate::trial::{Claim, Token};
 use absence::Absence;
 use process::Urgency;
-use slots::{Held, Report, Shared, Slot};
+use report_socket::ReportSocket;
+use slots::{Held, Shared, Slot, SlotEnd};
 
 /// After this many failures without a single value, the runner gives up.
 pub const FIRST_FAILURES: u64 = 5;
@@ -161,6 +167,20 @@ pub enum Event {
         /// How long the outage lasted.
         lasted: Duration,
     },
+    /// Steps that a command printed or reported were left out.
+    StepsLeftOut {
+        /// The trial.
+        trial: u64,
+        /// How many.
+        count: u64,
+        /// Why the first of them.
+        reason: String,
+    },
+    /// The stopping rule cannot say which trials to stop. Nothing is stopped. Sent once.
+    Unjudged {
+        /// Why.
+        reason: String,
+    },
     /// A result that an earlier run kept cannot be read, and is left where it is.
     Damaged(Damaged),
     /// A result could not be told yet, and waits for the storage.
@@ -209,13 +229,21 @@ impl Runner {
     pub fn run(&self, study: &Study, watch: &(dyn Fn(Event) + Sync)) -> Result<Summary> {
         trial_folder::sweep(&std::env::temp_dir());
         let absence = Absence::new(watch, &self.stop, self.patience);
-        let shared =
-            Shared { runner: self, study, watch, absence, held: Mutex::new(BTreeMap::new()) };
+        let has_steps = study.settings().goal.partial().is_some();
+        let socket =
+            has_steps.then(ReportSocket::new).transpose().map_err(|source| Error::Backend {
+                place: std::env::temp_dir().display().to_string(),
+                doing: "making a socket for `wimble report`",
+                source: Box::new(source),
+            })?;
+        let held = Mutex::new(BTreeMap::new());
+        let shared = Shared { runner: self, study, watch, absence, held, socket };
         let shared = &shared;
         let (job_sender, job_receiver) = channel();
         let (report_sender, report_receiver) = channel();
         let jobs = Mutex::new(job_receiver);
         let (rest, resting) = channel::<()>();
+        let (pen_down, writing) = channel::<()>();
         std::thread::scope(|scope| {
             for number in 0..self.workers {
                 let (jobs, reports) = (&jobs, report_sender.clone());
@@ -223,9 +251,16 @@ impl Runner {
             }
             drop(report_sender);
             scope.spawn(move || slots::beat(shared, &resting));
+            if let Some(socket) = &shared.socket {
+                scope.spawn(move || step_keeper::keep(shared, &writing));
+                scope.spawn(move || socket.listen(scope, shared));
+            }
             let summary = Asking { shared, jobs: job_sender }.run(&report_receiver);
-            // Ends the heartbeats, once no slot needs them.
-            drop(rest);
+            // Ends the heartbeats and the keeping of steps, once no slot needs them.
+            drop((rest, pen_down));
+            if let Some(socket) = &shared.socket {
+                socket.end();
+            }
             summary
         })
     }
@@ -253,7 +288,7 @@ struct Books {
 }
 
 impl Asking<'_> {
-    fn run(self, reports: &std::sync::mpsc::Receiver<Report>) -> Result<Summary> {
+    fn run(self, reports: &std::sync::mpsc::Receiver<SlotEnd>) -> Result<Summary> {
         let Shared { runner, study, absence, .. } = self.shared;
         let mut books = Books { any_value: study.best()?.is_some(), ..Books::default() };
         // Before anything is asked: what was evaluated must not be given to anybody once more.
@@ -357,7 +392,7 @@ impl Asking<'_> {
 
     /// Asks for as many trials as there are slots; how many of them are new.
     fn ask(&self, key: &str, books: &mut Books) -> Result<usize> {
-        let Shared { runner, study, watch, absence, held } = self.shared;
+        let Shared { runner, study, watch, absence, held, .. } = self.shared;
         let Runner { worker, workers, .. } = runner;
         let (name, incarnation) = (worker.as_str(), worker.incarnation());
         let ask = Ask { worker: name, incarnation, key, wanted: *workers };
@@ -366,7 +401,7 @@ impl Asking<'_> {
         for claim in asked.transpose()?.unwrap_or_default() {
             if books.begun.insert(claim.token) {
                 if let Ok(mut held) = held.lock() {
-                    held.insert(claim.token, Held::default());
+                    held.insert(claim.token, Held::new(&study.settings().goal));
                 }
                 watch(Event::Started(claim.clone()));
                 new += usize::from(self.jobs.send(claim).is_ok());
@@ -375,9 +410,9 @@ impl Asking<'_> {
         Ok(new)
     }
 
-    fn enter(&self, report: Report, books: &mut Books) {
+    fn enter(&self, report: SlotEnd, books: &mut Books) {
         match report {
-            Report::Told(outcome) => {
+            SlotEnd::Told(outcome) => {
                 books.told += 1;
                 match outcome {
                     Outcome::Measured(_) => books.any_value = true,
@@ -390,7 +425,7 @@ impl Asking<'_> {
                     }
                 }
             }
-            Report::Released(trial) => {
+            SlotEnd::Released(trial) => {
                 books.released += 1;
                 let count = books.interruptions.entry(trial).or_default();
                 *count += 1;
@@ -402,9 +437,9 @@ impl Asking<'_> {
                     books.end.get_or_insert(End::CannotRun(reason));
                 }
             }
-            Report::Kept => books.kept += 1,
-            Report::Gone => {}
-            Report::CannotRun(reason) => {
+            SlotEnd::Kept => books.kept += 1,
+            SlotEnd::Gone => {}
+            SlotEnd::CannotRun(reason) => {
                 books.released += 1;
                 books.end.get_or_insert(End::CannotRun(reason));
             }
@@ -414,10 +449,10 @@ impl Asking<'_> {
 
 /// The next report, if one comes in time and it is not time to stop.
 fn wait_for(
-    reports: &std::sync::mpsc::Receiver<Report>,
+    reports: &std::sync::mpsc::Receiver<SlotEnd>,
     wait: Duration,
     stop: &Stop,
-) -> Option<Report> {
+) -> Option<SlotEnd> {
     let until = Instant::now() + wait;
     let before = stop.urgency();
     loop {

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::guardian::Guardian;
+use super::live_steps::{Lines, LiveSteps};
 
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
@@ -79,8 +80,12 @@ pub struct Ended {
     pub stderr: String,
 }
 
-/// Starts a child and waits for its end. Fails only if it cannot be started or its logs cannot be written.
-pub fn run(invocation: &Invocation, limits: &Limits<'_>) -> io::Result<Ended> {
+/// Starts a child and waits for its end. Steps that it prints go to `steps`. Fails only if it cannot be started or its logs cannot be written.
+pub fn run(
+    invocation: &Invocation,
+    limits: &Limits<'_>,
+    steps: Option<&Arc<LiveSteps>>,
+) -> io::Result<Ended> {
     let mut logs = match &invocation.logs {
         None => [None, None],
         Some([out, err]) => [Some(create(out)?), Some(create(err)?)],
@@ -90,8 +95,11 @@ pub fn run(invocation: &Invocation, limits: &Limits<'_>) -> io::Result<Ended> {
     let mut child = spawn(invocation, guarded)?;
     let group = guarded.or_else(|| i32::try_from(child.id()).ok().and_then(Pid::from_raw));
     let (sender, receiver) = channel();
-    let stdout = child.stdout.take().map(|stream| follow(stream, logs[0].take(), sender.clone()));
-    let stderr = child.stderr.take().map(|stream| follow(stream, logs[1].take(), sender));
+    let stdout = child
+        .stdout
+        .take()
+        .map(|stream| follow(stream, logs[0].take(), steps.cloned(), sender.clone()));
+    let stderr = child.stderr.take().map(|stream| follow(stream, logs[1].take(), None, sender));
     let (status, timed_out, stopped) = attend(&mut child, group, &receiver, limits)?;
     // What the child left behind may still hold its output open: it has the grace time to finish, too.
     if !drained(&receiver, limits.grace) {
@@ -234,12 +242,14 @@ impl Tail {
 fn follow(
     mut stream: impl Read + Send + 'static,
     mut log: Option<File>,
+    steps: Option<Arc<LiveSteps>>,
     done: Sender<()>,
 ) -> Arc<Mutex<Tail>> {
     let tail = Arc::new(Mutex::new(Tail::default()));
     let kept = Arc::clone(&tail);
     std::thread::spawn(move || {
         let mut buffer = vec![0; 16 * 1024];
+        let mut lines = steps.as_deref().map(Lines::new);
         loop {
             let count = match stream.read(&mut buffer) {
                 Ok(0) => break,
@@ -254,6 +264,12 @@ fn follow(
             if let Ok(mut kept) = kept.lock() {
                 kept.push(&buffer[..count]);
             }
+            if let Some(lines) = &mut lines {
+                lines.push(&buffer[..count]);
+            }
+        }
+        if let Some(lines) = &mut lines {
+            lines.end();
         }
         let _nobody_waits = done.send(());
     });
@@ -284,6 +300,7 @@ mod tests {
         let ended = run(
             &sh("echo \"$WIMBLE_PARAM_X\"; echo oh >&2; exit 3"),
             &limits(5_000, &|| Urgency::None),
+            None,
         )
         .unwrap();
         assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("a b\n", "oh\n"));
@@ -294,7 +311,7 @@ mod tests {
     #[test]
     fn more_output_than_any_pipe_holds_costs_only_its_tail() {
         let script = "i=0; while [ $i -lt 40000 ]; do echo \"line $i of the output\"; i=$((i+1)); done; echo 0.5";
-        let ended = run(&sh(script), &limits(60_000, &|| Urgency::None)).unwrap();
+        let ended = run(&sh(script), &limits(60_000, &|| Urgency::None), None).unwrap();
         assert!(ended.stdout.ends_with("line 39999 of the output\n0.5\n"));
         assert!(ended.stdout.len() <= KEPT && ended.stdout.starts_with("line "));
     }
@@ -308,7 +325,7 @@ mod tests {
             file.display()
         );
         let before = Instant::now();
-        let ended = run(&sh(&script), &limits(200, &|| Urgency::None)).unwrap();
+        let ended = run(&sh(&script), &limits(200, &|| Urgency::None), None).unwrap();
         assert!(ended.timed_out && !ended.stopped);
         assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
         std::thread::sleep(Duration::from_millis(1_200));
@@ -318,7 +335,8 @@ mod tests {
     #[test]
     fn what_a_child_leaves_behind_does_not_hold_up_its_end() {
         let before = Instant::now();
-        let ended = run(&sh("sleep 30 & echo 1"), &limits(20_000, &|| Urgency::None)).unwrap();
+        let ended =
+            run(&sh("sleep 30 & echo 1"), &limits(20_000, &|| Urgency::None), None).unwrap();
         assert!(ended.status.success() && ended.stdout == "1\n");
         assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
     }
@@ -332,17 +350,17 @@ mod tests {
             flag.store(true, Ordering::SeqCst);
         });
         let urgency = || if stop.load(Ordering::SeqCst) { Urgency::Ask } else { Urgency::None };
-        let ended = run(&sh("sleep 30"), &limits(60_000, &urgency)).unwrap();
+        let ended = run(&sh("sleep 30"), &limits(60_000, &urgency), None).unwrap();
         assert!(ended.stopped && !ended.timed_out);
     }
 
     #[test]
     fn what_cannot_be_started_is_named() {
         let nothing = Invocation { arguments: vec!["no-such-program-here".into()], ..sh("") };
-        let error = run(&nothing, &limits(1_000, &|| Urgency::None)).unwrap_err().to_string();
+        let error = run(&nothing, &limits(1_000, &|| Urgency::None), None).unwrap_err().to_string();
         assert!(error.contains("`no-such-program-here` cannot be started"), "{error}");
         let nowhere = Invocation { folder: "no/such/folder".into(), ..sh("true") };
-        let error = run(&nowhere, &limits(1_000, &|| Urgency::None)).unwrap_err().to_string();
+        let error = run(&nowhere, &limits(1_000, &|| Urgency::None), None).unwrap_err().to_string();
         assert!(error.contains("no folder no/such/folder"), "{error}");
     }
 }

@@ -8,10 +8,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::absence::Absence;
+use super::evaluator::Attempt;
 use super::finding::Finding;
 use super::kept_results::KeptResult;
+use super::live_steps::LiveSteps;
 use super::process::Urgency;
+use super::report_socket::ReportSocket;
 use super::{Event, Runner, Unfinished};
+use wimble::goal::Goal;
 use wimble::outcome::Outcome;
 
 use crate::error::Error;
@@ -32,11 +36,38 @@ pub(super) struct Held {
     /// Why the trial no longer belongs to this run, once that is known.
     lost: Arc<Mutex<Option<String>>>,
     is_lost: Arc<AtomicBool>,
+    /// Its steps, in a study with a fidelity.
+    pub steps: Option<Arc<LiveSteps>>,
+}
+
+impl Held {
+    /// A trial of a study with this goal.
+    pub fn new(goal: &Goal) -> Self {
+        let steps = goal.partial().map(|_| Arc::new(LiveSteps::new(goal.clone())));
+        Self { steps, ..Self::default() }
+    }
+
+    /// The trial no longer belongs to this run: its command ends.
+    pub fn lose(&self, reason: &Error) {
+        if let Ok(mut lost) = self.lost.lock() {
+            *lost = Some(reason.to_string());
+        }
+        self.is_lost.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the trial no longer belongs to this run.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::SeqCst)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.steps.as_ref().is_some_and(|steps| steps.is_stopped())
+    }
 }
 
 /// What a slot reports when it is free again.
 #[derive(Debug)]
-pub(super) enum Report {
+pub(super) enum SlotEnd {
     Told(Outcome),
     Released(u64),
     /// The result waits in a file for the next run.
@@ -53,12 +84,14 @@ pub(super) struct Shared<'r> {
     pub watch: &'r (dyn Fn(Event) + Sync),
     pub absence: Absence<'r>,
     pub held: Mutex<BTreeMap<Token, Held>>,
+    /// Where `wimble report` speaks to this run, in a study with a fidelity.
+    pub socket: Option<ReportSocket>,
 }
 
 impl Shared<'_> {
     /// Tells a result. While it waits for the storage it is kept in a file.
-    pub fn tell(&self, result: &KeptResult, took: Option<Duration>) -> Report {
-        let KeptResult { token, finding: Finding { outcome, attributes } } = result;
+    pub fn tell(&self, result: &KeptResult, took: Option<Duration>) -> SlotEnd {
+        let KeptResult { token, finding: Finding { outcome, attributes }, steps } = result;
         let key = format!("tell-{token}");
         let mut in_file = false;
         let keep = || {
@@ -70,15 +103,24 @@ impl Shared<'_> {
             };
             (self.watch)(Event::Kept { trial: token.trial, outcome: outcome.clone(), trouble });
         };
-        let tell = || self.study.tell_with(*token, outcome, attributes, &key);
+        let tell = || {
+            if !steps.is_empty() {
+                match self.study.report(*token, steps) {
+                    // The trial may be told already, by a call whose answer was lost: telling it again says so.
+                    Err(error) if !error.is_refusal() => return Err(error),
+                    _ => {}
+                }
+            }
+            self.study.tell_with(*token, outcome, attributes, &key)
+        };
         let told = self.absence.outlast(tell, keep);
         let Some(told) = told else {
             if in_file {
-                return Report::Kept;
+                return SlotEnd::Kept;
             }
             let reason = format!("the storage did not answer in time; its result was {outcome}");
             (self.watch)(Event::Dropped { trial: token.trial, reason });
-            return Report::Gone;
+            return SlotEnd::Gone;
         };
         // Nothing was said about the trial: a server that lets no worker in, a storage of a later version. The next run may be heard.
         if let Err(
@@ -91,7 +133,7 @@ impl Shared<'_> {
         {
             let (trial, outcome) = (token.trial, outcome.clone());
             (self.watch)(Event::Kept { trial, outcome, trouble: None });
-            return Report::Kept;
+            return SlotEnd::Kept;
         }
         if let Some(kept) = &self.runner.kept {
             // At worst the next run tells it again, which is acknowledged again.
@@ -100,23 +142,23 @@ impl Shared<'_> {
         match told {
             Ok(()) => {
                 (self.watch)(Event::Told { trial: token.trial, outcome: outcome.clone(), took });
-                Report::Told(outcome.clone())
+                SlotEnd::Told(outcome.clone())
             }
             Err(error) => {
                 let reason = format!("its result, {outcome}, came too late: {error}");
                 (self.watch)(Event::Dropped { trial: token.trial, reason });
-                Report::Gone
+                SlotEnd::Gone
             }
         }
     }
 
     /// Gives a trial back to the queue.
-    fn release(&self, claim: &Claim) -> Report {
+    fn release(&self, claim: &Claim) -> SlotEnd {
         let trial = claim.trial;
         let reason = match self.absence.outlast(|| self.study.release(claim.token), || {}) {
             Some(Ok(())) => {
                 (self.watch)(Event::Released { trial });
-                return Report::Released(trial);
+                return SlotEnd::Released(trial);
             }
             Some(Err(error)) => error.to_string(),
             None => {
@@ -125,7 +167,7 @@ impl Shared<'_> {
             }
         };
         (self.watch)(Event::Dropped { trial, reason });
-        Report::Gone
+        SlotEnd::Gone
     }
 }
 
@@ -138,7 +180,7 @@ pub(super) struct Slot<'r> {
 
 impl Slot<'_> {
     /// Evaluates trials until there are no more to come.
-    pub fn serve(self, jobs: &Mutex<Receiver<Claim>>, reports: &Sender<Report>) {
+    pub fn serve(self, jobs: &Mutex<Receiver<Claim>>, reports: &Sender<SlotEnd>) {
         loop {
             // The lock is let go before the trial begins.
             let job = jobs.lock().ok().and_then(|jobs| jobs.recv().ok());
@@ -153,13 +195,13 @@ impl Slot<'_> {
         }
     }
 
-    fn evaluate(&self, claim: &Claim) -> Report {
+    fn evaluate(&self, claim: &Claim) -> SlotEnd {
         let Shared { runner, watch, held, .. } = self.shared;
         let trial = claim.trial;
         let held =
             held.lock().ok().and_then(|held| held.get(&claim.token).cloned()).unwrap_or_default();
         let urgency = || {
-            if held.is_lost.load(Ordering::SeqCst) {
+            if held.is_lost() || held.is_stopped() {
                 Urgency::Ask.max(runner.stop.urgency())
             } else {
                 runner.stop.urgency()
@@ -167,24 +209,42 @@ impl Slot<'_> {
         };
         let retried = |reason: &str| watch(Event::Retried { trial, reason: reason.to_owned() });
         let began = Instant::now();
-        let found = runner.evaluator.evaluate(claim, self.number, &urgency, &retried);
+        let found = runner.evaluator.evaluate(&Attempt {
+            claim,
+            slot: self.number,
+            urgency: &urgency,
+            retried: &retried,
+            steps: held.steps.as_ref(),
+            socket: self.shared.socket.as_ref().map(ReportSocket::path),
+        });
+        if let Some((count, reason)) = held.steps.as_ref().and_then(|steps| steps.left_out()) {
+            watch(Event::StepsLeftOut { trial, count, reason });
+        }
         if let Some(reason) = held.lost.lock().ok().and_then(|lost| lost.clone()) {
             watch(Event::Dropped { trial, reason });
-            return Report::Gone;
+            return SlotEnd::Gone;
         }
         if runner.stop.urgency() == Urgency::Kill {
-            return Report::Gone;
+            return SlotEnd::Gone;
         }
         match found {
             Ok(finding) => {
-                let result = KeptResult { token: claim.token, finding };
+                let steps = held.steps.as_ref().map(|steps| steps.waiting().steps);
+                let steps = steps.unwrap_or_default();
+                let result = KeptResult { token: claim.token, finding, steps };
                 self.shared.tell(&result, Some(began.elapsed()))
             }
-            Err(Unfinished::Interrupted) => self.shared.release(claim),
+            Err(Unfinished::Interrupted) => {
+                if let Some(steps) = &held.steps {
+                    // What it measured is known even if it begins anew. If that fails, so will the release.
+                    let _ = self.shared.study.report(claim.token, &steps.waiting().steps);
+                }
+                self.shared.release(claim)
+            }
             Err(Unfinished::CannotRun(reason)) => {
                 // What cannot be run must be known even if the trial could not be given back.
                 self.shared.release(claim);
-                Report::CannotRun(reason)
+                SlotEnd::CannotRun(reason)
             }
         }
     }
@@ -208,11 +268,9 @@ pub(super) fn beat(shared: &Shared<'_>, rest: &Receiver<()>) {
         // The next heartbeat may reach the storage again. Until then leases are not renewed.
         absence.hear(answer.as_ref().err());
         for Refused { token, error } in answer.unwrap_or_default() {
-            let Some(held) = trials.get(&token) else { continue };
-            if let Ok(mut lost) = held.lost.lock() {
-                *lost = Some(error.to_string());
+            if let Some(held) = trials.get(&token) {
+                held.lose(&error);
             }
-            held.is_lost.store(true, Ordering::SeqCst);
         }
     }
 }

@@ -56,15 +56,8 @@ pub(super) fn check_additions(study: &str, additions: &[Addition]) -> Result<()>
 /// limited length.
 pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Outcome> {
     Ok(match outcome {
-        Outcome::Measured(Measurement { objectives, constraints, fidelity }) => {
-            let stored = |all: &[Measured]| -> Result<Vec<Measured>> {
-                all.iter().map(|measured| storable_value(study, trial, measured)).collect()
-            };
-            Outcome::Measured(Measurement {
-                objectives: stored(objectives)?,
-                constraints: stored(constraints)?,
-                fidelity: *fidelity,
-            })
+        Outcome::Measured(measurement) => {
+            Outcome::Measured(storable_measurement(study, trial, measurement)?)
         }
         // Replaced before they are cut, so that what is storable stays as it is.
         Outcome::Failed(Failure { reason, output }) => Outcome::Failed(Failure {
@@ -72,6 +65,35 @@ pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Out
             output: end(&output.replace('\0', "\u{fffd}"), LONGEST_OUTPUT).to_owned(),
         }),
         Outcome::Infeasible => Outcome::Infeasible,
+    })
+}
+
+/// A step in the form that every back end can hold.
+pub(super) fn storable_step(study: &str, trial: u64, step: &Measurement) -> Result<Measurement> {
+    let refuse = |value: String| Error::Invalid {
+        study: study.to_owned(),
+        field: "fidelity of a step",
+        value,
+        allowed: "a finite number above 0".to_owned(),
+    };
+    match step.fidelity {
+        Some(at) if at > 0.0 && at.is_finite() => {}
+        Some(at) => return Err(refuse(at.to_string())),
+        None => return Err(refuse("missing".to_owned())),
+    }
+    storable_measurement(study, trial, step)
+}
+
+/// A measurement of which all values are finite.
+fn storable_measurement(study: &str, trial: u64, measurement: &Measurement) -> Result<Measurement> {
+    let Measurement { objectives, constraints, fidelity } = measurement;
+    let stored = |all: &[Measured]| -> Result<Vec<Measured>> {
+        all.iter().map(|measured| storable_value(study, trial, measured)).collect()
+    };
+    Ok(Measurement {
+        objectives: stored(objectives)?,
+        constraints: stored(constraints)?,
+        fidelity: *fidelity,
     })
 }
 

@@ -10,6 +10,7 @@ use super::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
 use super::rules::Rules;
 use super::{
     Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Resume, Stage, Store, Tell,
+    ranked_value,
 };
 
 use crate::addition::Addition;
@@ -19,6 +20,7 @@ use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::random::random_word;
 use crate::settings::{EngineSpan, Record, check_format};
+use crate::step::{Report, Step};
 use crate::trial::{Change, Origin, State, Token, Trial};
 
 /// Studies in memory.
@@ -125,6 +127,18 @@ impl Reader for Memory {
         self.read(study, |table| table.head.sequence)
     }
 
+    fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
+        self.trial(study, trial)?;
+        self.read(study, |table| table.steps_from(trial, 0.0))
+    }
+
+    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        self.read(study, |table| {
+            let later = table.steps_by_sequence.range(sequence.saturating_add(1)..);
+            later.take(limit).filter_map(|(_, place)| table.steps.get(place).cloned()).collect()
+        })
+    }
+
     fn condition(&self) -> Result<Condition> {
         Ok(Condition {
             place: "memory".to_owned(),
@@ -176,6 +190,10 @@ impl Store for Memory {
         self.write(study, |rules| rules.heartbeats(tokens))
     }
 
+    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
+        self.write(study, |rules| rules.report(reports))
+    }
+
     fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
         self.write(study, |rules| rules.tell(tell))
     }
@@ -209,6 +227,9 @@ struct Table {
     answers: HashMap<String, (Answer, Timestamp)>,
     reviews: BTreeSet<(Timestamp, String)>,
     additions: HashMap<String, u64>,
+    /// By trial and fidelity: above 0, the bits of numbers sort like them.
+    steps: BTreeMap<(u64, u64), Step>,
+    steps_by_sequence: BTreeMap<u64, (u64, u64)>,
 }
 
 impl Table {
@@ -226,6 +247,8 @@ impl Table {
             answers: HashMap::new(),
             reviews: BTreeSet::new(),
             additions: HashMap::new(),
+            steps: BTreeMap::new(),
+            steps_by_sequence: BTreeMap::new(),
         }
     }
 
@@ -247,7 +270,7 @@ impl Table {
                 self.held.entry(lease.worker.clone()).or_default().insert(trial.id);
             }
             State::Finished(finish) => {
-                if let Some(value) = finish.outcome.value() {
+                if let Some(value) = ranked_value(&finish.outcome) {
                     let score = self.record.settings.goal.first_direction().turn(value);
                     self.scores.insert((sortable(score), trial.sequence, trial.id));
                 }
@@ -274,6 +297,11 @@ impl Table {
             // Finished trials never change.
             State::Finished(_) => {}
         }
+    }
+
+    fn steps_from(&self, trial: u64, fidelity: f64) -> Vec<Step> {
+        let places = (trial, fidelity.to_bits())..=(trial, u64::MAX);
+        self.steps.range(places).map(|(_, step)| step.clone()).collect()
     }
 
     fn get(&self, id: u64) -> Trial {
@@ -381,6 +409,25 @@ impl Rows for Table {
 
     fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()> {
         self.additions.insert(key.to_owned(), trial);
+        Ok(())
+    }
+
+    fn steps_from(&mut self, trial: u64, fidelity: f64) -> Result<Vec<Step>> {
+        Ok(Self::steps_from(self, trial, fidelity))
+    }
+
+    fn insert_step(&mut self, step: &Step) -> Result<()> {
+        let place = (step.trial, step.fidelity().to_bits());
+        self.steps_by_sequence.insert(step.sequence, place);
+        self.steps.insert(place, step.clone());
+        Ok(())
+    }
+
+    fn drop_steps(&mut self, trial: u64, fidelity: f64) -> Result<()> {
+        for step in Self::steps_from(self, trial, fidelity) {
+            self.steps.remove(&(trial, step.fidelity().to_bits()));
+            self.steps_by_sequence.remove(&step.sequence);
+        }
         Ok(())
     }
 

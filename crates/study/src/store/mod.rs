@@ -41,6 +41,13 @@
 //!
 //! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
 //!
+//! **Steps** are measurements of a running trial at growing fidelities. A report gives a trial some, under its token, and is a
+//! sign of life. A step that is there already with the same values changes nothing, so that a report may be repeated. A step at
+//! or below the last, with other values or at a fidelity that was not reported, says that the evaluation began anew: the steps
+//! from there on are dropped first. Steps have sequence numbers of their own; [`Reader::steps_since`] gives them in order, and
+//! whoever applies them by the same rule has the stored curves. All steps of a trial are stored before it finishes, and stay
+//! with it. A trial whose outcome is a measurement below the highest fidelity was stopped; it is not among the best.
+//!
 //! **Durability.** What was acknowledged is not lost by killing any process (SQLite, PostgreSQL: nor by loss of power
 //! or a crash of the server). Only heartbeats may be lost. A refused call changes nothing. A call whose back end failed may be repeated with the same keys, whether or not it was done. Finished trials never
 //! change.
@@ -68,11 +75,12 @@ pub mod postgres;
 mod rows;
 mod rules;
 pub mod sqlite;
+mod steps;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use wimble::outcome::Outcome;
+use wimble::outcome::{Measurement, Outcome};
 use wimble::space::Configuration;
 
 use crate::addition::Addition;
@@ -81,6 +89,7 @@ use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
+use crate::step::{Report, Step};
 use crate::trial::{Change, Claim, State, Token, Trial};
 
 /// How long after the end of its last trial the answer to an ask is kept, at least.
@@ -245,6 +254,12 @@ impl OutcomeKind {
     }
 }
 
+/// The value by which a trial is among the best: that of a whole evaluation.
+fn ranked_value(outcome: &Outcome) -> Option<f64> {
+    let measurement = outcome.measurement().filter(|whole| whole.fidelity.is_none());
+    measurement.and_then(Measurement::value)
+}
+
 /// The reading half of the contract: what a dashboard or a report needs. It changes nothing.
 pub trait Reader: Send + Sync {
     /// A random word that no other storage has, made with the storage and the same by whatever address it is reached.
@@ -265,7 +280,14 @@ pub trait Reader: Send + Sync {
     /// The trial of this number.
     fn trial(&self, study: &str, trial: u64) -> Result<Trial>;
 
-    /// The trials with the best values, `count` at most: best first, and of equal values the one told first.
+    /// The steps of a trial, in the order of their fidelities: its curve.
+    fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>>;
+
+    /// The steps with larger sequence numbers than `sequence`, in their order, `limit` at most.
+    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>>;
+
+    /// The trials with the best values, `count` at most: best first, and of equal values the one told first. Trials that
+    /// were stopped early are not among them.
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>>;
 
     /// How many trials are queued, running and finished.
@@ -310,6 +332,17 @@ pub trait Store: Reader {
     /// Renews a lease.
     fn heartbeat(&self, study: &str, token: Token) -> Result<()> {
         match self.heartbeats(study, &[token])?.pop() {
+            Some(refused) => Err(refused.error),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores steps of running trials, and renews their leases. Returns the tokens that were refused, and why.
+    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>>;
+
+    /// Stores steps of a running trial.
+    fn report(&self, study: &str, token: Token, steps: &[Measurement]) -> Result<()> {
+        match self.reports(study, &[Report { token, steps: steps.to_vec() }])?.pop() {
             Some(refused) => Err(refused.error),
             None => Ok(()),
         }

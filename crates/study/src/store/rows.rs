@@ -11,6 +11,7 @@ use crate::clock::Timestamp;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
 use crate::settings::Settings;
+use crate::step::{Report, Step};
 use crate::trial::{Token, Trial};
 
 /// How many old answers an ask looks at. More than the one that it adds, so that they become fewer.
@@ -32,6 +33,8 @@ pub(super) struct Head {
     pub sequence: u64,
     /// The latest fencing number.
     pub fence: u64,
+    /// The latest sequence number of a step.
+    pub steps: u64,
     /// How many trials are queued, running and finished.
     pub counts: Counts,
 }
@@ -46,6 +49,7 @@ impl Head {
             issued: 0,
             sequence: 0,
             fence,
+            steps: 0,
             counts: Counts::default(),
         }
     }
@@ -87,6 +91,7 @@ pub(super) enum Reads<'a> {
     Trials(&'a [Token]),
     Ask(&'a Ask<'a>),
     Additions(&'a [Addition]),
+    Reports(&'a [Report]),
 }
 
 /// The rows of one study, inside a transaction.
@@ -118,6 +123,11 @@ pub(super) trait Rows {
     /// The trial that was added under a key.
     fn addition(&mut self, key: &str) -> Result<Option<u64>>;
     fn keep_addition(&mut self, key: &str, trial: u64) -> Result<()>;
+    /// The steps of a trial at this fidelity and above, in order.
+    fn steps_from(&mut self, trial: u64, fidelity: f64) -> Result<Vec<Step>>;
+    fn insert_step(&mut self, step: &Step) -> Result<()>;
+    /// Drops the steps of a trial at this fidelity and above.
+    fn drop_steps(&mut self, trial: u64, fidelity: f64) -> Result<()>;
     /// Notes that an engine proposed the trials from `first_trial` on, unless it is the latest that was noted.
     fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()>;
 }

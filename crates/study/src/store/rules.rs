@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use wimble::outcome::Outcome;
+use wimble::outcome::{Measurement, Outcome};
 use wimble::space::Configuration;
 
-use super::checks::{check_additions, check_ask, check_resume, check_tell, invalid, storable};
+use super::checks::{
+    check_additions, check_ask, check_resume, check_tell, invalid, storable, storable_step,
+};
 use super::rows::{Answer, Granted, Head, REVIEWED, Reads, Rows};
 use super::{ANSWERS_KEPT, Ask, LONGEST_NOTICE, Proposal, Refused, Reply, Resume, Tell};
 use crate::addition::Addition;
@@ -20,10 +22,10 @@ use crate::trial::{Claim, Ended, Finish, Lease, Origin, State, Token, Trial};
 
 /// The rules for one call.
 pub(super) struct Rules<'a, R: Rows> {
-    study: &'a str,
-    rows: &'a mut R,
-    head: Head,
-    now: Timestamp,
+    pub(super) study: &'a str,
+    pub(super) rows: &'a mut R,
+    pub(super) head: Head,
+    pub(super) now: Timestamp,
 }
 
 impl<'a, R: Rows> Rules<'a, R> {
@@ -121,6 +123,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         // All are checked before the first is added: a refusal changes nothing.
         let mut known = Vec::with_capacity(additions.len());
         let mut outcomes = Vec::with_capacity(additions.len());
+        let mut curves = Vec::with_capacity(additions.len());
         let mut keys = HashMap::with_capacity(additions.len());
         for (place, addition) in additions.iter().enumerate() {
             let next = self.head.issued + place as u64;
@@ -131,13 +134,16 @@ impl<'a, R: Rows> Rules<'a, R> {
                 let before = format!("for number {first} of this call, counted from 0");
                 return Err(self.key_reused(&addition.key, before));
             }
+            let step = |step| storable_step(self.study, next, step);
+            curves.push(addition.steps.iter().map(step).collect::<Result<Vec<_>>>()?);
             known.push(self.rows.addition(&addition.key)?);
             if let Some(id) = known[place] {
-                self.check_same(addition, outcomes[place].as_ref(), id)?;
+                self.check_same(addition, outcomes[place].as_ref(), &curves[place], id)?;
             }
         }
         let mut ids = Vec::with_capacity(additions.len());
-        for ((addition, outcome), known) in additions.iter().zip(outcomes).zip(known) {
+        let all = additions.iter().zip(outcomes).zip(curves).zip(known);
+        for (((addition, outcome), curve), known) in all {
             if let Some(id) = known {
                 ids.push(id);
                 continue;
@@ -147,6 +153,7 @@ impl<'a, R: Rows> Rules<'a, R> {
                 Some(outcome) => State::Finished(self.imported(addition, outcome)),
             };
             let trial = self.issue(addition.configuration.clone(), addition.origin(), state)?;
+            self.append(trial.id, Vec::new(), curve)?;
             self.rows.keep_addition(&addition.key, trial.id)?;
             ids.push(trial.id);
         }
@@ -265,6 +272,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         &mut self,
         addition: &Addition,
         outcome: Option<&Outcome>,
+        curve: &[Measurement],
         id: u64,
     ) -> Result<()> {
         let Some(trial) = self.rows.trial(id)? else {
@@ -272,11 +280,16 @@ impl<'a, R: Rows> Rules<'a, R> {
             let reason = format!("it names trial {id}, which is not there");
             return Err(Error::corrupt(self.study, what, reason));
         };
+        let stored = match curve {
+            [] => Vec::new(),
+            _ => self.rows.steps_from(id, 0.0)?,
+        };
         // What was put into the queue may have an outcome by now.
         let same = trial.configuration == addition.configuration
             && trial.origin == addition.origin()
             && (outcome.is_none()
                 || (trial.outcome() == outcome
+                    && stored.iter().map(|step| &step.measurement).eq(curve)
                     && trial.attributes() == Some(&addition.attributes)));
         if same {
             return Ok(());
@@ -399,7 +412,7 @@ impl<'a, R: Rows> Rules<'a, R> {
     }
 
     /// The running trial that a token holds.
-    fn held(&mut self, token: Token) -> Result<Trial> {
+    pub(super) fn held(&mut self, token: Token) -> Result<Trial> {
         let unknown = || Error::UnknownToken {
             study: self.study.to_owned(),
             token,

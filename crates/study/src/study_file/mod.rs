@@ -32,6 +32,7 @@ use std::time::Duration;
 use wimble::goal::Goal;
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
+use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Spec;
 
 pub use command_line::{Argument, CommandLine, FACTS, Facts, Template, Unreadable};
@@ -75,6 +76,10 @@ pub struct StudyFile {
     pub lease: Option<Duration>,
     /// How many times a trial may lose its worker before it counts as failed.
     pub lost_retries: Option<u32>,
+    /// The rule by which trials are stopped early.
+    pub stopping: Option<Rule>,
+    /// How often the best configuration may be stopped by mistake.
+    pub wrong_stop: Option<f64>,
     /// What evaluates a configuration. A file for `ask` and `tell` needs none.
     pub evaluation: Option<Evaluation>,
 }
@@ -185,6 +190,10 @@ impl StudyFile {
             },
             retries: self.lost_retries.unwrap_or(default.retries),
             lease: self.lease.unwrap_or(default.lease),
+            stopping: Stopping {
+                rule: self.stopping.unwrap_or(default.stopping.rule),
+                wrong_stop: self.wrong_stop.unwrap_or(default.stopping.wrong_stop),
+            },
         }
     }
 

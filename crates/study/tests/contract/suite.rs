@@ -5,6 +5,7 @@ pub mod changes;
 pub mod claims;
 pub mod keys;
 pub mod reports;
+pub mod steps;
 pub mod studies;
 
 use std::any::Any;
@@ -74,6 +75,13 @@ macro_rules! hold {
                     a_clock_that_jumps_never_gives_a_trial_two_holders,
                     finished_trials_never_change,
                     tokens_never_given_are_unknown;
+                steps:
+                    steps_are_kept_in_order_and_reporting_again_changes_nothing,
+                    an_evaluation_that_begins_anew_drops_its_steps_from_there_on,
+                    a_report_is_a_sign_of_life_and_refused_once_the_lease_is_lost,
+                    steps_that_cannot_be_stored_are_refused_with_the_whole_call,
+                    readers_follow_the_steps,
+                    stopped_trials_are_not_among_the_best;
                 keys:
                     asking_again_with_the_same_key_gives_the_same,
                     a_restarted_worker_gets_its_own_back,

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use wimble_study::store::{Ask, Proposal, Reply, Resume, Tell};
 use wimble_study::{
-    Addition, Change, Condition, Counts, Error, Filter, Memory, Reader, Record, Refused, Result,
-    Store, Token, Trial,
+    Addition, Change, Condition, Counts, Error, Filter, Memory, Reader, Record, Refused, Report,
+    Result, Step, Store, Token, Trial,
 };
 
 /// How the call after some more calls fails.
@@ -80,6 +80,12 @@ impl Reader for Connection {
     fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
         self.call(|store| store.trial(study, trial))
     }
+    fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
+        self.call(|store| store.steps(study, trial))
+    }
+    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        self.call(|store| store.steps_since(study, sequence, limit))
+    }
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
         self.call(|store| store.best(study, count))
     }
@@ -115,6 +121,9 @@ impl Store for Connection {
     }
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.call(|store| store.heartbeats(study, tokens))
+    }
+    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
+        self.call(|store| store.reports(study, reports))
     }
     fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
         self.call(|store| store.tell_with(study, tell))

@@ -7,7 +7,8 @@
 //! | `IntDistribution`, `log`, `step` | integer |
 //! | `CategoricalDistribution` | categorical; `None` becomes the text `None` |
 //! | `COMPLETE` | a value; failed where the value is infinite |
-//! | `FAIL`, `PRUNED` | failed |
+//! | `FAIL` | failed |
+//! | `PRUNED` | stopped at its last step; failed where it has none: see `curves.rs` |
 //! | `RUNNING`, `WAITING` | left out |
 //!
 //! Optuna has no search space: each trial tells which parameters it asked for. One that only some trials have becomes
@@ -16,6 +17,7 @@
 //! `wimble:infeasible`, and read back as what they are; the reason of a failure is the user attribute `wimble:reason`.
 //! Other user attributes are the attributes of the trial, both ways. Objectives and constraints: see `goal.rs`.
 
+mod curves;
 mod goal;
 mod write;
 
@@ -31,7 +33,8 @@ use wimble::space::{Dimension, Kind, Scale, SearchSpace, Value};
 
 pub use write::write;
 
-use super::row::Row;
+use self::curves::Curves;
+use super::row::{Row, RowStep};
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::named_values::NamedValues;
@@ -43,7 +46,8 @@ const INFEASIBLE: &str = "wimble:infeasible";
 const REASON: &str = "wimble:reason";
 const MEASUREMENT: &str = "wimble:measurement";
 const TRIAL: &str = "wimble:trial";
-const OURS: [&str; 4] = [INFEASIBLE, REASON, MEASUREMENT, TRIAL];
+const STEPS: &str = "wimble:steps";
+const OURS: [&str; 5] = [INFEASIBLE, REASON, MEASUREMENT, TRIAL, STEPS];
 /// More steps of a float than this are read as a real.
 const MOST_LEVELS: f64 = 1_000.0;
 
@@ -81,7 +85,16 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
     let ours = ours(&connection, id)?;
     let mut values = goal::values(&connection, id)?;
     let mut constraints = goal::constraints(&connection, id)?;
-    let goal = goal::read(&connection, id, &constraints)?;
+    let mut goal = goal::read(&connection, id, &constraints)?;
+    let mut curves = Curves::read(&connection, id)?;
+    let pruned: bool = connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM trials WHERE study_id = ?1 AND state = 'PRUNED')",
+        [id],
+        |row| row.get(0),
+    )?;
+    if pruned || goal.partial().is_some() {
+        goal = curves.goal(goal);
+    }
     let mut rows = Vec::new();
     let (mut left_out, mut unconstrained) = (0, 0);
     let mut statement = connection.prepare(
@@ -95,6 +108,10 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
         let ours = ours.get(&trial).cloned().unwrap_or_default();
         let values = values.remove(&trial).unwrap_or_default();
         let constraints = constraints.remove(&trial);
+        let steps = match &ours.steps {
+            Some(steps) => steps.clone(),
+            None => curves.of(trial, &goal),
+        };
         let (state, measurement, reason) = match row.get::<_, String>(2)?.as_str() {
             "COMPLETE" if values.iter().any(|value| !value.is_finite()) => {
                 failed("its value is not finite")
@@ -107,7 +124,12 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
                     continue;
                 }
             },
-            "PRUNED" => failed("pruned by Optuna"),
+            "PRUNED" => match (ours.measurement, steps.last()) {
+                // Our own, of which Optuna has only a part.
+                (Some(told), _) if goal.check(0, &told).is_ok() => stopped(&goal, told),
+                (_, Some(last)) if goal.check(0, last).is_ok() => stopped(&goal, last.clone()),
+                _ => failed("pruned by Optuna"),
+            },
             "FAIL" if ours.infeasible => ("infeasible", None, None),
             "FAIL" => failed(ours.reason.as_deref().unwrap_or("failed under Optuna")),
             _ => {
@@ -128,11 +150,13 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
         let is_violating = measurement.as_ref().is_some_and(|all| goal.is_violated_by(all));
         rows.push(Row {
             trial: u64::try_from(number).ok(),
-            state: if is_violating { "violating" } else { state }.to_owned(),
+            state: if is_violating && state == "complete" { "violating" } else { state }.to_owned(),
             value: single.map(|measured| measured.value),
             deviation: single.and_then(|measured| measured.deviation),
             objectives: several.unwrap_or_default(),
             constraints: constraints.unwrap_or_default(),
+            fidelity: measurement.as_ref().and_then(|all| all.fidelity),
+            steps: steps.iter().map(|step| RowStep::new(step, &goal)).collect(),
             reason,
             worker: Some("optuna".to_owned()),
             started: time(row.get(3)?),
@@ -157,6 +181,9 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             "{unconstrained} complete trials without values of all constraints were left out"
         ));
     }
+    if !curves.is_empty() && goal.partial().is_none() {
+        notes.push("intermediate values were left out: no trial was pruned".to_owned());
+    }
     // A trial that failed before it asked for all parameters is no point of the space.
     if let Ok(space) = &space {
         let before = rows.len();
@@ -169,6 +196,13 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
         }
     }
     Ok(Found { name, goal, space, rows, notes })
+}
+
+/// A trial that was stopped; complete, if it had come to the highest fidelity.
+fn stopped(goal: &Goal, last: Measurement) -> (&'static str, Option<Measurement>, Option<String>) {
+    let fidelity = goal.part(&last);
+    let state = if fidelity.is_some() { "stopped" } else { "complete" };
+    (state, Some(Measurement { fidelity, ..last }), None)
 }
 
 fn study(connection: &Connection, name: Option<&str>) -> Result<(i64, String)> {
@@ -194,6 +228,7 @@ struct Ours {
     infeasible: bool,
     reason: Option<String>,
     measurement: Option<Measurement>,
+    steps: Option<Vec<Measurement>>,
     attributes: BTreeMap<String, Json>,
 }
 
@@ -213,6 +248,7 @@ fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
             INFEASIBLE => ours.infeasible = json == true,
             REASON => ours.reason = json.as_str().map(str::to_owned),
             MEASUREMENT => ours.measurement = serde_json::from_value(json).ok(),
+            STEPS => ours.steps = serde_json::from_value(json).ok(),
             TRIAL => {}
             _ => drop(ours.attributes.insert(key, json)),
         }

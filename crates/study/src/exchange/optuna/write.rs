@@ -8,19 +8,32 @@ use serde_json::{Value as Json, json};
 use wimble::outcome::Outcome;
 use wimble::space::{Configuration, Kind, Parameter, Scale, Value};
 
-use super::{INFEASIBLE, MEASUREMENT, OURS, REASON, SCHEMA, TRIAL, goal};
+use super::{INFEASIBLE, MEASUREMENT, OURS, REASON, SCHEMA, STEPS, TRIAL, curves, goal};
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::settings::Settings;
+use crate::step::Step;
 use crate::trial::Trial;
 
 /// Writes the finished trials of a study into a new file, or beside other studies; says how many.
-pub fn write(path: &Path, settings: &Settings, trials: &[Trial]) -> crate::Result<usize> {
-    write_study(path, settings, trials).map_err(|error| Error::exchange(&error))
+///
+/// `steps` gives the steps of a trial.
+pub fn write(
+    path: &Path,
+    settings: &Settings,
+    trials: &[Trial],
+    steps: &dyn Fn(u64) -> crate::Result<Vec<Step>>,
+) -> crate::Result<usize> {
+    write_study(path, settings, trials, steps).map_err(|error| Error::exchange(&error))
 }
 
-fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usize> {
+fn write_study(
+    path: &Path,
+    settings: &Settings,
+    trials: &[Trial],
+    steps: &dyn Fn(u64) -> crate::Result<Vec<Step>>,
+) -> Result<usize> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;
     let tables: i64 =
@@ -50,7 +63,11 @@ fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usi
         trials.iter().filter_map(|trial| trial.outcome().map(|outcome| (trial, outcome)));
     let mut count = 0;
     for (number, (trial, outcome)) in finished.enumerate() {
-        write_trial(&transaction, study, number, settings, trial, outcome)?;
+        let steps = match settings.goal.partial() {
+            Some(_) => steps(trial.id)?,
+            None => Vec::new(),
+        };
+        write_trial(&transaction, (study, number), settings, trial, outcome, &steps)?;
         count += 1;
     }
     transaction.commit()?;
@@ -59,13 +76,17 @@ fn write_study(path: &Path, settings: &Settings, trials: &[Trial]) -> Result<usi
 
 fn write_trial(
     transaction: &Transaction<'_>,
-    study: i64,
-    number: usize,
+    (study, number): (i64, usize),
     settings: &Settings,
     trial: &Trial,
     outcome: &Outcome,
+    steps: &[Step],
 ) -> Result<()> {
-    let state = if matches!(outcome, Outcome::Measured(_)) { "COMPLETE" } else { "FAIL" };
+    let state = match outcome {
+        Outcome::Measured(told) if settings.goal.part(told).is_some() => "PRUNED",
+        Outcome::Measured(_) => "COMPLETE",
+        Outcome::Failed(_) | Outcome::Infeasible => "FAIL",
+    };
     let time = |time: Option<Timestamp>| {
         time.map(|time| time.to_utc().replace('T', " ").replace('Z', "000"))
     };
@@ -87,16 +108,21 @@ fn write_trial(
     match outcome {
         Outcome::Measured(measurement) => {
             goal::write_values(transaction, id, &settings.goal, measurement)?;
-            // Optuna has no place for deviations, and only differences from limits for constraints.
+            // Optuna has no place for deviations and fidelities, and only differences from limits for constraints.
             let values = measurement.objectives.iter();
             if values.chain(&measurement.constraints).any(|measured| measured.deviation.is_some())
                 || !measurement.constraints.is_empty()
+                || measurement.fidelity.is_some()
             {
                 attribute(MEASUREMENT, serde_json::to_value(measurement)?)?;
             }
         }
         Outcome::Infeasible => attribute(INFEASIBLE, true.into())?,
         Outcome::Failed(failure) => attribute(REASON, failure.reason.clone().into())?,
+    }
+    let left = curves::write(transaction, id, steps)?;
+    if !left.is_empty() {
+        attribute(STEPS, serde_json::to_value(left)?)?;
     }
     for parameter in settings.space.parameters() {
         if let Some((number, distribution)) = written(parameter, &trial.configuration) {

@@ -33,6 +33,7 @@ columns! {
     Issued "issued" = it.head.issued;
     Sequence "sequence" = it.head.sequence;
     Fence "fence" = it.head.fence;
+    Steps "steps" = it.head.steps;
     Queued "queued" = it.head.counts.queued;
     Running "running" = it.head.counts.running;
     Valued "valued" = it.head.counts.valued;
@@ -51,12 +52,14 @@ pub(in crate::store) const RECOUNT: &str = "UPDATE studies SET \
     imported = (SELECT count(*) FROM trials WHERE study = studies.id AND origin = 'imported'), \
     issued = (SELECT coalesce(max(id) + 1, 0) FROM trials WHERE study = studies.id), \
     sequence = (SELECT coalesce(max(trials.sequence), 0) FROM trials WHERE study = studies.id), \
+    steps = (SELECT coalesce(max(steps.sequence), 0) FROM steps WHERE study = studies.id), \
     fence = (SELECT CASE WHEN coalesce(max(trials.fence), 0) > studies.fence \
              THEN max(trials.fence) ELSE studies.fence END FROM trials WHERE study = studies.id) \
     WHERE name = $1";
 pub(in crate::store) const RESCORE: &str = "UPDATE trials SET score = \
+    CASE WHEN measurement LIKE '%\"fidelity\":%' THEN NULL ELSE \
     CASE (SELECT direction FROM studies WHERE id = trials.study) \
-    WHEN 'minimise' THEN value ELSE 0.0 - value END \
+    WHEN 'minimise' THEN value ELSE 0.0 - value END END \
     WHERE study = (SELECT id FROM studies WHERE name = $1)";
 
 /// The cells of a head, in the order of [`Column`].
@@ -85,6 +88,7 @@ fn entry_of(row: &impl Cells) -> Read<Entry> {
         issued: whole(row, Column::Issued)?,
         sequence: whole(row, Column::Sequence)?,
         fence: whole(row, Column::Fence)?,
+        steps: whole(row, Column::Steps)?,
         counts,
     };
     let direction = direction_of(word(row, Column::Direction)?)?;

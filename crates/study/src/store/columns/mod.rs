@@ -6,6 +6,7 @@
 
 pub(super) mod head;
 pub(super) mod record;
+pub(super) mod step;
 pub(super) mod trial;
 
 use std::borrow::Cow;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wimble::goal::Direction;
 use wimble::seed::Seed;
+use wimble::stopping::Stopping;
 
 use super::{Cell, Cells, Read, columns, json, small, text, whole, word};
 use crate::clock::Timestamp;
@@ -17,6 +18,8 @@ struct Parts<'t> {
     method: String,
     /// A goal that is more than a direction.
     goal: Option<String>,
+    /// How trials are stopped early, under a goal with a fidelity.
+    stopping: Option<String>,
 }
 
 columns! {
@@ -34,11 +37,12 @@ columns! {
     Retries "retries" = it.record.settings.retries;
     Lease "lease" = Timestamp(0).after(it.record.settings.lease);
     Goal "goal" = it.goal;
+    Stopping "stopping" = it.stopping;
 }
 
 /// The cells of a record, in the order of [`Column`].
 pub(in crate::store) fn write(record: &Record) -> Result<Vec<Cell<'_>>> {
-    let Settings { name, space, method, goal, .. } = &record.settings;
+    let Settings { name, space, method, goal, stopping, .. } = &record.settings;
     let corrupt = |what| move |error| Error::corrupt(name, what, error);
     Ok(cells(Parts {
         record,
@@ -48,6 +52,10 @@ pub(in crate::store) fn write(record: &Record) -> Result<Vec<Cell<'_>>> {
         goal: match goal.as_direction() {
             Some(_) => None,
             None => Some(serde_json::to_string(goal).map_err(corrupt("goal"))?),
+        },
+        stopping: match goal.partial() {
+            Some(_) => Some(serde_json::to_string(stopping).map_err(corrupt("stopping rule"))?),
+            None => None,
         },
     }))
 }
@@ -84,6 +92,10 @@ fn settings_of(row: &impl Cells) -> Read<Settings> {
         budget: whole(row, Column::Budget)?,
         retries: small(row, Column::Retries)?,
         lease: Duration::from_millis(whole(row, Column::Lease)?),
+        stopping: match text(row, Column::Stopping)? {
+            Some(_) => json(row, Column::Stopping)?,
+            None => Stopping::default(),
+        },
     })
 }
 

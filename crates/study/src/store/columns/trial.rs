@@ -12,7 +12,7 @@ use super::{
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::store::{OutcomeKind, Stage, Tell};
+use crate::store::{OutcomeKind, Stage, Tell, ranked_value};
 use crate::trial::{Ended, Finish, Lease, Origin, State, Trial};
 
 /// What the cells of a trial are made of.
@@ -31,6 +31,8 @@ struct Parts<'t> {
 struct Told<'t> {
     outcome: Option<OutcomeKind>,
     value: Option<f64>,
+    /// The value of a whole evaluation.
+    ranked: Option<f64>,
     /// A measurement that is more than a number.
     measurement: Option<String>,
     failure: Option<&'t Failure>,
@@ -39,8 +41,8 @@ struct Told<'t> {
 }
 
 columns! {
-    /// The columns of a trial, without the study that it belongs to. `score` is the value, turned so that low is good,
-    /// for the index of the best trials.
+    /// The columns of a trial, without the study that it belongs to. `score` is the value of a whole evaluation, turned so
+    /// that low is good, for the index of the best trials.
     Column of it: Parts<'t>;
     Id "id" = it.trial.id;
     Configuration "configuration" = it.configuration;
@@ -56,7 +58,7 @@ columns! {
     Due "due" = it.lease.map(|lease| lease.due);
     Outcome "outcome" = it.told.outcome.map(OutcomeKind::word);
     Value "value" = it.told.value;
-    Score "score" = it.told.value.map(|value| it.direction.turn(value));
+    Score "score" = it.told.ranked.map(|value| it.direction.turn(value));
     Message "message" = it.told.failure.map(|failure| failure.reason.as_str());
     Output "output" = it.told.failure.map(|failure| failure.output.as_str());
     Finished "finished" = it.finish.map(|finish| finish.at);
@@ -76,6 +78,7 @@ impl<'t> Told<'t> {
         Self {
             outcome: Some(OutcomeKind::of(outcome)),
             value: outcome.value(),
+            ranked: ranked_value(outcome),
             measurement: outcome
                 .measurement()
                 .filter(|measurement| measurement.as_number().is_none())

@@ -15,13 +15,14 @@ use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use self::wire::{Answer, Call, LARGEST_PAGE, Said};
-use super::checks::storable;
+use super::checks::{storable, storable_step};
 use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
 use crate::addition::Addition;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
+use crate::step::{Report, Step};
 use crate::trial::{Change, Token, Trial};
 
 /// How long a call waits for a server that is restarting.
@@ -108,6 +109,14 @@ impl Http {
                 Ok(answer) => return self.read(answer),
             }
         }
+    }
+
+    /// Makes a call that says which tokens it refused.
+    fn refusals(&self, call: &Call) -> Result<Vec<Refused>> {
+        let refused: Vec<(Token, Said)> = self.call(call)?;
+        let error =
+            |(token, said): (Token, Said)| Refused { token, error: said.into_error(&self.place) };
+        Ok(refused.into_iter().map(error).collect())
     }
 
     fn send(&self, body: &[u8]) -> Result<(u16, Vec<u8>), ureq::Error> {
@@ -237,6 +246,26 @@ impl Reader for Http {
         self.call(&Call::Trial { study: study.to_owned(), trial })
     }
 
+    fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
+        self.call(&Call::Steps { study: study.to_owned(), trial })
+    }
+
+    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        let (mut sequence, mut steps) = (sequence, Vec::new());
+        loop {
+            let limit = (limit - steps.len()).min(LARGEST_PAGE);
+            let page: Vec<Step> =
+                self.call(&Call::StepsSince { study: study.to_owned(), sequence, limit })?;
+            let last = page.last().map(|step| step.sequence);
+            let full = page.len() == LARGEST_PAGE;
+            steps.extend(page);
+            match last {
+                Some(last) if full => sequence = last,
+                _ => return Ok(steps),
+            }
+        }
+    }
+
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
         self.call(&Call::Best { study: study.to_owned(), count })
     }
@@ -284,19 +313,25 @@ impl Store for Http {
     }
 
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
-        for outcome in additions.iter().filter_map(|addition| addition.outcome.as_ref()) {
-            // JSON has no numbers that are not finite: they are refused here, as the store would.
-            storable(study, 0, outcome)?;
+        // JSON has no numbers that are not finite: they are refused here, as the store would.
+        for addition in additions {
+            addition.outcome.iter().try_for_each(|told| storable(study, 0, told).map(|_| ()))?;
+            addition.steps.iter().try_for_each(|step| storable_step(study, 0, step).map(|_| ()))?;
         }
         self.call(&Call::Add { study: study.to_owned(), additions: additions.to_vec() })
     }
 
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
-        let refused: Vec<(Token, Said)> =
-            self.call(&Call::Heartbeats { study: study.to_owned(), tokens: tokens.to_vec() })?;
-        let error =
-            |(token, said): (Token, Said)| Refused { token, error: said.into_error(&self.place) };
-        Ok(refused.into_iter().map(error).collect())
+        self.refusals(&Call::Heartbeats { study: study.to_owned(), tokens: tokens.to_vec() })
+    }
+
+    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
+        for Report { token, steps } in reports {
+            steps
+                .iter()
+                .try_for_each(|step| storable_step(study, token.trial, step).map(|_| ()))?;
+        }
+        self.refusals(&Call::Reports { study: study.to_owned(), reports: reports.to_vec() })
     }
 
     fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {

@@ -11,7 +11,8 @@ use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::error::{Error, Result};
 use crate::settings::Record;
-use crate::store::{Ask, Filter, Proposal, Reply, Resume, Store, Tell};
+use crate::step::Report;
+use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell};
 use crate::trial::Token;
 
 /// The most rows of one answer.
@@ -41,6 +42,15 @@ pub enum Call {
     Trial {
         study: String,
         trial: u64,
+    },
+    Steps {
+        study: String,
+        trial: u64,
+    },
+    StepsSince {
+        study: String,
+        sequence: u64,
+        limit: usize,
     },
     Best {
         study: String,
@@ -88,6 +98,10 @@ pub enum Call {
         study: String,
         tokens: Vec<Token>,
     },
+    Reports {
+        study: String,
+        reports: Vec<Report>,
+    },
     TellWith {
         study: String,
         token: Token,
@@ -124,6 +138,8 @@ impl Call {
             | Self::ChangesSince { .. }
             | Self::Trials { .. }
             | Self::Trial { .. }
+            | Self::Steps { .. }
+            | Self::StepsSince { .. }
             | Self::Best { .. }
             | Self::Counts { .. }
             | Self::Sequence { .. }
@@ -132,6 +148,7 @@ impl Call {
             | Self::Faults {} => Reach::Read,
             Self::Ask { .. }
             | Self::Heartbeats { .. }
+            | Self::Reports { .. }
             | Self::TellWith { .. }
             | Self::Release { .. }
             | Self::Resume { .. } => Reach::Work,
@@ -161,6 +178,10 @@ impl Call {
                 json(&store.trials(study, &Filter { limit: Some(limit), ..filter.clone() })?)
             }
             Self::Trial { study, trial } => json(&store.trial(study, *trial)?),
+            Self::Steps { study, trial } => json(&store.steps(study, *trial)?),
+            Self::StepsSince { study, sequence, limit } => {
+                json(&store.steps_since(study, *sequence, (*limit).min(LARGEST_PAGE))?)
+            }
             Self::Best { study, count } => json(&store.best(study, (*count).min(LARGEST_PAGE))?),
             Self::Counts { study } => json(&store.counts(study)?),
             Self::Sequence { study } => json(&store.sequence(study)?),
@@ -174,14 +195,8 @@ impl Call {
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
-            Self::Heartbeats { study, tokens } => {
-                let refused = store.heartbeats(study, tokens)?;
-                let said: Vec<(Token, Said)> = refused
-                    .iter()
-                    .map(|refused| (refused.token, Said::from(&refused.error)))
-                    .collect();
-                json(&said)
-            }
+            Self::Heartbeats { study, tokens } => refusals(&store.heartbeats(study, tokens)?),
+            Self::Reports { study, reports } => refusals(&store.reports(study, reports)?),
             Self::TellWith { study, token, outcome, attributes, key } => {
                 json(&store.tell_with(study, &Tell { token: *token, outcome, attributes, key })?)
             }
@@ -194,6 +209,11 @@ impl Call {
             Self::Faults {} => json(&store.faults()?),
         }
     }
+}
+
+fn refusals(refused: &[Refused]) -> Result<Json> {
+    let said = |refused: &Refused| (refused.token, Said::from(&refused.error));
+    json(&refused.iter().map(said).collect::<Vec<(Token, Said)>>())
 }
 
 fn json<T: Serialize>(answer: &T) -> Result<Json> {
@@ -347,10 +367,11 @@ impl Said {
 }
 
 /// The fields that a store refuses, so that a program finds them by name.
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "budget",
     "client key",
     "deviation",
+    "fidelity of a step",
     "key of an addition",
     "name",
     "number of trials asked for",

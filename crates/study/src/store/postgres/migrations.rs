@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -104,6 +104,21 @@ const STEPS: [&str; 5] = [
     ALTER TABLE trials ADD COLUMN notice BIGINT;
     CREATE TABLE storage (identity TEXT NOT NULL);
     INSERT INTO storage SELECT replace(gen_random_uuid()::text, '-', '');",
+    // Measurements of running trials, and how trials of a study are stopped early, as JSON. `steps` of a study is the sequence
+    // number of its latest step.
+    "ALTER TABLE studies ADD COLUMN steps BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN stopping TEXT;
+    CREATE TABLE steps (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        trial BIGINT NOT NULL,
+        fidelity DOUBLE PRECISION NOT NULL,
+        sequence BIGINT NOT NULL,
+        at BIGINT NOT NULL,
+        value DOUBLE PRECISION,
+        measurement TEXT,
+        PRIMARY KEY (study, trial, fidelity)
+    );
+    CREATE UNIQUE INDEX steps_sequence ON steps (study, sequence);",
 ];
 
 /// The last version known.

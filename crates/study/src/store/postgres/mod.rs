@@ -42,7 +42,9 @@ use self::link::{Command, Link};
 use self::plain::Turn;
 use self::rows::Table;
 use self::target::Target;
-use super::checks::{check_additions, check_ask, check_resume, check_tell, storable};
+use super::checks::{
+    check_additions, check_ask, check_resume, check_tell, storable, storable_step,
+};
 use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
@@ -53,6 +55,7 @@ use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
+use crate::step::{Report, Step};
 use crate::trial::{Change, Token, Trial};
 
 /// Default time to wait for an unreachable server.
@@ -316,6 +319,14 @@ impl Reader for Postgres {
         self.read(study, |table| table.numbered(trial))
     }
 
+    fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
+        self.read(study, |table| table.curve(trial))
+    }
+
+    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        self.read(study, |table| table.steps_since(sequence, limit))
+    }
+
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
         self.read(study, |table| table.best(count))
     }
@@ -436,6 +447,17 @@ impl Store for Postgres {
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
         let reads = Reads::Trials(tokens);
         self.transact(study, Again::Harmless, reads, |_| false, |rules| rules.heartbeats(tokens))
+    }
+
+    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
+        // Before anything is sent: what is not finite would make a statement that the server refuses.
+        for Report { token, steps } in reports {
+            steps
+                .iter()
+                .try_for_each(|step| storable_step(study, token.trial, step).map(|_| ()))?;
+        }
+        let reads = Reads::Reports(reports);
+        self.write(study, Again::Harmless, reads, |rules| rules.report(reports))
     }
 
     fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {

@@ -88,7 +88,7 @@ const PEEK: &str = "\
 
 /// What a tell says stands in the parameters from `$5`, in the order of [`TOLD`]: its kind and its value come first.
 static TELL: LazyLock<String> = LazyLock::new(|| {
-    let kinds = ["$5::text", "$6::float8", "$7", "$8", "$9", "$10", "$11"];
+    let kinds = ["$5::text", "$6::float8", "$7", "$8", "$9", "$10", "$11::text"];
     let told: Vec<String> = TOLD
         .iter()
         .zip(kinds)
@@ -111,7 +111,8 @@ static TELL: LazyLock<String> = LazyLock::new(|| {
             RETURNING studies.id AS study, sequence, direction, now
         )
         UPDATE trials SET stage = 'finished', sequence = head.sequence, finished = now, notice = NULL, {told},
-            {score} = CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END
+            {score} = CASE WHEN $11::text LIKE '%\"fidelity\":%' THEN NULL ELSE
+                CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END END
         FROM head
         WHERE trials.study = head.study AND trials.id = $3::bigint
         RETURNING trials.id"

@@ -3,7 +3,7 @@
 //! A transaction begins with one exchange that locks the study and fetches what the call is about to read. What is
 //! written waits here until something else is read, or until the commit, and is sent along with that.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tokio_postgres::Row;
 use wimble::goal::Direction;
@@ -15,8 +15,9 @@ use super::statements as say;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::settings::Record;
+use crate::step::{Report, Step, fidelity};
 use crate::store::columns::head::{self, Entry};
-use crate::store::columns::{Columns as _, bounded, record, trial};
+use crate::store::columns::{Columns as _, bounded, record, step, trial};
 use crate::store::rows::{Answer, Head, LOOKED_AT, REVIEWED, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::Trial;
@@ -50,6 +51,8 @@ struct Fetched {
     queued: Option<Vec<Trial>>,
     stale: Option<Vec<(String, Answer)>>,
     additions: HashMap<String, Option<u64>>,
+    /// The steps of a trial from a fidelity on.
+    curves: HashMap<u64, (f64, Vec<Step>)>,
 }
 
 impl<'l> Table<'l> {
@@ -195,12 +198,45 @@ impl<'l> Table<'l> {
         let answers = self.run(commands)?;
         self.take_head(&answers[0])?;
         let changes = self.trials_of(&answers[1])?;
-        // A reader outlives a crash of the server: it is shown what the disk has.
-        let caught_up = answers[2].first().is_some_and(|row| row.try_get(0).unwrap_or(false));
-        if !changes.is_empty() && !caught_up {
+        self.settle(changes.is_empty(), &answers[2])?;
+        Ok(changes)
+    }
+
+    /// Waits until what was read is on the disk, unless it is: a reader outlives a crash of the server.
+    fn settle(&mut self, is_empty: bool, caught_up: &[Row]) -> Result<()> {
+        let caught_up = caught_up.first().is_some_and(|row| row.try_get(0).unwrap_or(false));
+        if !is_empty && !caught_up {
             self.run(vec![Command::new(FLUSH)])?;
         }
-        Ok(changes)
+        Ok(())
+    }
+
+    pub fn steps_since(&mut self, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        let commands = vec![
+            self.timed(&say::HEAD),
+            self.named(&say::STEPS).with(bounded(sequence)).with(bounded(limit as u64)),
+            Command::new(say::CAUGHT_UP),
+        ];
+        let answers = self.run(commands)?;
+        self.take_head(&answers[0])?;
+        let steps = self.steps_of(&answers[1])?;
+        self.settle(steps.is_empty(), &answers[2])?;
+        Ok(steps)
+    }
+
+    /// The steps of a trial that must exist.
+    pub fn curve(&mut self, trial: u64) -> Result<Vec<Step>> {
+        let command = self.named(&say::CURVE).with(bounded(trial)).with(0.0);
+        let (head, rows) = self.peek_with(command)?;
+        if trial >= head.issued {
+            let (study, issued) = (self.study.to_owned(), head.issued);
+            return Err(Error::UnknownTrial { study, trial, issued });
+        }
+        self.steps_of(&rows)
+    }
+
+    fn steps_of(&self, rows: &[Row]) -> Result<Vec<Step>> {
+        rows.iter().map(|row| step::read(self.study, row)).collect()
     }
 
     pub fn filtered(&mut self, filter: &Filter) -> Result<Vec<Trial>> {
@@ -250,6 +286,7 @@ impl<'l> Table<'l> {
             "DELETE FROM asks WHERE study = $1",
             "DELETE FROM additions WHERE study = $1",
             "DELETE FROM engines WHERE study = $1",
+            "DELETE FROM steps WHERE study = $1",
             "DELETE FROM trials WHERE study = $1",
             "DELETE FROM studies WHERE id = $1",
         ] {
@@ -260,6 +297,17 @@ impl<'l> Table<'l> {
 
     fn trials_of(&self, rows: &[Row]) -> Result<Vec<Trial>> {
         rows.iter().map(|row| trial::read(self.study, row)).collect()
+    }
+
+    /// Keeps trials that were read ahead, and that those that are not among them do not exist.
+    fn keep_fetched(&mut self, rows: &[Row], asked: impl Iterator<Item = u64>) -> Result<()> {
+        for trial in self.trials_of(rows)? {
+            self.fetched.trials.insert(trial.id, Some(trial));
+        }
+        for trial in asked {
+            self.fetched.trials.entry(trial).or_insert(None);
+        }
+        Ok(())
     }
 
     fn answer_of(&self, key: &str, row: &Row, column: usize) -> Result<Answer> {
@@ -297,6 +345,17 @@ impl<'l> Table<'l> {
     }
 }
 
+/// From which fidelity on the steps of each trial matter to reports.
+fn lowest_by_trial(reports: &[Report]) -> BTreeMap<u64, f64> {
+    let mut wanted = BTreeMap::new();
+    for Report { token, steps } in reports {
+        let lowest = steps.iter().map(fidelity).fold(f64::INFINITY, f64::min);
+        let known = wanted.entry(token.trial).or_insert(lowest);
+        *known = known.min(lowest);
+    }
+    wanted
+}
+
 /// Adds a study unless there is one of its name.
 pub(super) fn add(record: &Record, now: Option<Timestamp>) -> Result<Command> {
     Ok(Command::new(&say::ADD).with_cells(record::write(record)?).with(now.map(|now| now.0)))
@@ -329,6 +388,13 @@ impl Rows for Table<'_> {
                 let keys: Vec<String> = additions.iter().map(|added| added.key.clone()).collect();
                 commands.push(self.named(&say::ADDED).with(keys));
             }
+            Reads::Reports(reports) => {
+                let wanted = lowest_by_trial(reports);
+                let ids: Vec<i64> = wanted.keys().map(|&trial| bounded(trial)).collect();
+                let lowest: Vec<f64> = wanted.into_values().collect();
+                commands.push(self.named(&say::NUMBERED).with(ids.clone()));
+                commands.push(self.named(&say::CURVES).with(ids).with(lowest));
+            }
         }
         let mut answers = self.run(commands)?.into_iter().skip(silent);
         let mut next = || answers.next().unwrap_or_default();
@@ -336,11 +402,16 @@ impl Rows for Table<'_> {
         match reads {
             Reads::Nothing => {}
             Reads::Trials(tokens) => {
-                for trial in self.trials_of(&next())? {
-                    self.fetched.trials.insert(trial.id, Some(trial));
-                }
-                for token in tokens {
-                    self.fetched.trials.entry(token.trial).or_insert(None);
+                self.keep_fetched(&next(), tokens.iter().map(|token| token.trial))?;
+            }
+            Reads::Reports(reports) => {
+                self.keep_fetched(&next(), reports.iter().map(|report| report.token.trial))?;
+                let nothing = |(trial, lowest)| (trial, (lowest, Vec::new()));
+                self.fetched.curves = lowest_by_trial(reports).into_iter().map(nothing).collect();
+                for step in self.steps_of(&next())? {
+                    if let Some((_, curve)) = self.fetched.curves.get_mut(&step.trial) {
+                        curve.push(step);
+                    }
                 }
             }
             Reads::Ask(ask) => {
@@ -478,6 +549,27 @@ impl Rows for Table<'_> {
         self.fetched.additions.insert(key.to_owned(), Some(trial));
         let statement = "INSERT INTO additions (study, add_key, trial) VALUES ($1, $2, $3)";
         self.write(Command::new(statement).with(self.id).with(key.to_owned()).with(bounded(trial)))
+    }
+
+    fn steps_from(&mut self, trial: u64, fidelity: f64) -> Result<Vec<Step>> {
+        if let Some((_, steps)) =
+            self.fetched.curves.remove(&trial).filter(|(from, _)| *from <= fidelity)
+        {
+            return Ok(steps.into_iter().filter(|step| step.fidelity() >= fidelity).collect());
+        }
+        let command = self.named(&say::CURVE).with(bounded(trial)).with(fidelity);
+        let rows = self.query(command)?;
+        self.steps_of(&rows)
+    }
+
+    fn insert_step(&mut self, step: &Step) -> Result<()> {
+        self.fetched.curves.remove(&step.trial);
+        self.write(Command::new(&say::INSERT_STEP).with_cells(step::write(step)).with(self.id))
+    }
+
+    fn drop_steps(&mut self, trial: u64, fidelity: f64) -> Result<()> {
+        self.fetched.curves.remove(&trial);
+        self.write(Command::new(say::DROP_STEPS).with(self.id).with(bounded(trial)).with(fidelity))
     }
 
     fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()> {

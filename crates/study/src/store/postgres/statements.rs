@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use crate::store::columns::{Cell, Cells, Columns as _, Read, head, record, trial};
+use crate::store::columns::{Cell, Cells, Columns as _, Read, head, record, step, trial};
 
 /// Whatever the server's defaults are.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
@@ -99,6 +99,27 @@ pub(super) static UPDATE: LazyLock<String> = LazyLock::new(|| {
     format!("UPDATE trials SET {changes} WHERE study = {study} AND id = $1")
 });
 
+pub(super) static CURVE: LazyLock<String> =
+    LazyLock::new(|| steps("trial = $2 AND fidelity >= $3 ORDER BY fidelity"));
+pub(super) static STEPS: LazyLock<String> =
+    LazyLock::new(|| steps("sequence > $2 ORDER BY sequence LIMIT $3"));
+/// The steps of many trials, each from a fidelity on.
+pub(super) static CURVES: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<String> = step::Column::NAMES.iter().map(|n| format!("steps.{n}")).collect();
+    let names = names.join(", ");
+    format!(
+        "SELECT {names} FROM unnest($2::bigint[], $3::float8[]) AS wanted (trial, lowest) \
+         JOIN steps ON steps.study = {STUDY} AND steps.trial = wanted.trial \
+         AND steps.fidelity >= wanted.lowest ORDER BY steps.trial, steps.fidelity"
+    )
+});
+pub(super) static INSERT_STEP: LazyLock<String> = LazyLock::new(|| {
+    let (names, parameters) = (step::Column::list(), parameters(step::Column::NAMES.len() + 1));
+    format!("INSERT INTO steps ({names}, study) VALUES ({parameters})")
+});
+pub(super) const DROP_STEPS: &str =
+    "DELETE FROM steps WHERE study = $1 AND trial = $2 AND fidelity >= $3";
+
 pub(super) static ANSWER: LazyLock<String> =
     LazyLock::new(|| format!("SELECT answer FROM asks WHERE study = {STUDY} AND ask_key = $2"));
 pub(super) static STALE: LazyLock<String> = LazyLock::new(|| {
@@ -116,6 +137,11 @@ pub(super) const CAUGHT_UP: &str =
 /// The trials of the study for which `clauses` hold.
 fn trials(clauses: &str) -> String {
     format!("SELECT {} FROM trials WHERE study = {STUDY} AND {clauses}", trial::Column::list())
+}
+
+/// The steps of the study for which `clauses` hold.
+fn steps(clauses: &str) -> String {
+    format!("SELECT {} FROM steps WHERE study = {STUDY} AND {clauses}", step::Column::list())
 }
 
 /// The parameter of a place, from 0.

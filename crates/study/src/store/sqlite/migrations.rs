@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -129,6 +129,23 @@ const STEPS: [&str; 6] = [
     ALTER TABLE trials ADD COLUMN notice INTEGER;
     CREATE TABLE storage (identity TEXT NOT NULL) STRICT;
     INSERT INTO storage SELECT lower(hex(randomblob(16)));
+",
+    // Measurements of running trials, and how trials of a study are stopped early, as JSON. `steps` of a study is the sequence
+    // number of its latest step.
+    "
+    ALTER TABLE studies ADD COLUMN steps INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE studies ADD COLUMN stopping TEXT;
+    CREATE TABLE steps (
+        study INTEGER NOT NULL REFERENCES studies (id),
+        trial INTEGER NOT NULL,
+        fidelity REAL NOT NULL,
+        sequence INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        value REAL,
+        measurement TEXT,
+        PRIMARY KEY (study, trial, fidelity)
+    ) STRICT, WITHOUT ROWID;
+    CREATE UNIQUE INDEX steps_sequence ON steps (study, sequence);
 ",
 ];
 

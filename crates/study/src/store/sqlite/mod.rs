@@ -43,6 +43,7 @@ use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
+use crate::step::{Report, Step};
 use crate::trial::{Change, Token, Trial};
 
 /// How long to wait for other processes.
@@ -306,6 +307,15 @@ impl Reader for Sqlite {
         })
     }
 
+    fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
+        self.trial(study, trial)?;
+        self.read(study, |table| table.steps_from(trial, 0.0))
+    }
+
+    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        self.read(study, |table| table.steps_since(sequence, limit))
+    }
+
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
         self.read(study, |table| table.best(count))
     }
@@ -408,6 +418,10 @@ impl Store for Sqlite {
 
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.write_soon(study, |rules| rules.heartbeats(tokens))
+    }
+
+    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
+        self.write(study, |rules| rules.report(reports))
     }
 
     fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {

@@ -13,8 +13,9 @@ use super::failure;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::settings::Record;
+use crate::step::Step;
 use crate::store::columns::head::{self, Entry};
-use crate::store::columns::{Cell, Cells, Columns as _, Read, bounded, record, trial};
+use crate::store::columns::{Cell, Cells, Columns as _, Read, bounded, record, step, trial};
 use crate::store::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::Trial;
@@ -45,6 +46,15 @@ static UPDATE: LazyLock<String> = LazyLock::new(|| {
     let (changes, study) =
         (trial::Column::assignments(1, parameter), parameter(trial::Column::NAMES.len()));
     format!("UPDATE trials SET {changes} WHERE study = {study} AND id = ?1")
+});
+
+static STEPS: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT {} FROM steps", step::Column::list()));
+/// The number of a study follows the cells of its step.
+static INSERT_STEP: LazyLock<String> = LazyLock::new(|| {
+    let parameters: Vec<String> = (0..=step::Column::NAMES.len()).map(parameter).collect();
+    let (names, parameters) = (step::Column::list(), parameters.join(", "));
+    format!("INSERT INTO steps ({names}, study) VALUES ({parameters})")
 });
 
 impl ToSql for Cell<'_> {
@@ -144,6 +154,26 @@ impl<'c> Table<'c> {
         self.select(clauses, params![self.entry.id, bounded(sequence), bounded(limit as u64)])
     }
 
+    fn select_steps(&self, clauses: &str, parameters: impl Params) -> Result<Vec<Step>> {
+        let failed = failure(self.place, "reading steps");
+        let mut query =
+            self.connection.prepare_cached(&format!("{} {clauses}", *STEPS)).map_err(&failed)?;
+        let rows =
+            query.query_map(parameters, |row| Ok(step::read(self.study, row))).map_err(&failed)?;
+        rows.map(|row| row.map_err(&failed)?).collect()
+    }
+
+    pub fn steps_from(&self, trial: u64, fidelity: f64) -> Result<Vec<Step>> {
+        let clauses = "WHERE study = ?1 AND trial = ?2 AND fidelity >= ?3 ORDER BY fidelity";
+        self.select_steps(clauses, params![self.entry.id, bounded(trial), fidelity])
+    }
+
+    pub fn steps_since(&self, sequence: u64, limit: usize) -> Result<Vec<Step>> {
+        let clauses = "INDEXED BY steps_sequence \
+                       WHERE study = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3";
+        self.select_steps(clauses, params![self.entry.id, bounded(sequence), bounded(limit as u64)])
+    }
+
     pub fn filtered(&self, filter: &Filter) -> Result<Vec<Trial>> {
         let outcome = filter.outcome.map(OutcomeKind::word);
         let limit = filter.limit.map_or(-1, |limit| bounded(limit as u64));
@@ -178,7 +208,7 @@ impl<'c> Table<'c> {
         run(
             "INSERT OR REPLACE INTO deleted_studies SELECT name, fence FROM studies WHERE id = ?1",
         )?;
-        for table in ["asks", "additions", "engines", "trials"] {
+        for table in ["asks", "additions", "engines", "steps", "trials"] {
             run(&format!("DELETE FROM {table} WHERE study = ?1"))?;
         }
         run("DELETE FROM studies WHERE id = ?1")?;
@@ -350,6 +380,23 @@ impl Rows for Table<'_> {
         self.execute(
             "INSERT INTO additions (study, add_key, trial) VALUES (?1, ?2, ?3)",
             params![self.entry.id, key, bounded(trial)],
+        )
+    }
+
+    fn steps_from(&mut self, trial: u64, fidelity: f64) -> Result<Vec<Step>> {
+        Self::steps_from(self, trial, fidelity)
+    }
+
+    fn insert_step(&mut self, step: &Step) -> Result<()> {
+        let mut cells = step::write(step);
+        cells.push(self.entry.id.into());
+        self.execute(&INSERT_STEP, params_from_iter(cells))
+    }
+
+    fn drop_steps(&mut self, trial: u64, fidelity: f64) -> Result<()> {
+        self.execute(
+            "DELETE FROM steps WHERE study = ?1 AND trial = ?2 AND fidelity >= ?3",
+            params![self.entry.id, bounded(trial), fidelity],
         )
     }
 

@@ -1,6 +1,7 @@
 //! From a tree with places to a checked [`StudyFile`]: all mistakes are collected, each with its place.
 
 mod evaluation;
+mod fidelity;
 mod goal;
 mod known;
 mod space;
@@ -18,7 +19,7 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 23] = [
+pub const SETTINGS: [(&str, &str); 26] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -27,6 +28,12 @@ pub const SETTINGS: [(&str, &str); 23] = [
         "a table instead of `direction`: each value's name, and \"minimise\" or \"maximise\"",
     ),
     ("constraints", "a table of limits on measured quantities, such as \"<= 8\""),
+    (
+        "fidelity",
+        "a table with the one measure of how far an evaluation is, such as epochs = { low = 1, high = 81 }",
+    ),
+    ("stopping", "which trials are stopped early: none, median, halving, hyperband or auto [auto]"),
+    ("wrong-stop", "how often the best configuration may be stopped by mistake [0.05]"),
     ("method", "as listed by `wimble methods`, with settings: \"bore++ rule=candidates\""),
     ("trials", "how many trials there will be [100]"),
     ("time", "how long a run begins new trials, such as \"8h\""),
@@ -74,6 +81,8 @@ impl<'t> Reader<'t> {
         let name = self.name();
         let space = self.space();
         let goal = self.goal();
+        let goal = self.fidelity(goal);
+        let (stopping, wrong_stop) = (self.stopping(), self.wrong_stop());
         let method = self.method();
         let whole = |(low, high): (i64, i64)| low..=high;
         let workers = self.integer("workers", whole((1, MOST_WORKERS)));
@@ -95,6 +104,8 @@ impl<'t> Reader<'t> {
             workers: workers.and_then(|workers| usize::try_from(workers).ok()).unwrap_or(1),
             lease,
             lost_retries: lost_retries.and_then(|retries| u32::try_from(retries).ok()),
+            stopping,
+            wrong_stop,
             evaluation,
         };
         self.check_whole(&file);
@@ -125,7 +136,7 @@ impl<'t> Reader<'t> {
             .and_then(|method| method.check(&settings.space, &settings.goal));
         if let Err(error) = fits {
             // A method that the file does not name is refused where the goal is, which it does not serve.
-            let keys = ["method", "objectives", "constraints"];
+            let keys = ["method", "objectives", "constraints", "fidelity"];
             let entry = keys.into_iter().find_map(|key| self.table.get(key));
             let place = entry.map_or(0..0, |entry| match entry.key.as_str() {
                 "method" => entry.node.span.clone(),

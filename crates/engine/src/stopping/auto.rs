@@ -1,0 +1,99 @@
+//! `auto`: stops what does worse than good trials did, calibrated on trials that are never stopped.
+//!
+//! *Control trials* are carried out in full: the first 2(⌈1/α⌉ - 1) by their number, and then every tenth; α is `wrong-stop`. A
+//! trial is compared with the n control trials that were complete before its first step.
+//!
+//! ```text
+//! u(r) = (control trials that are better at rung r) / n            r = low, 2 low, 4 low, … below high
+//! w    = max over r of u(r) / s(r),   s(r) = 1 - (1 - g/n) ln(r/low) / ln(high/low)
+//! ```
+//! The g control trials that ended best, g = max(⌈1/α⌉ - 1, ⌈n/4⌉), have such a w each (an upper bound of it: the trial itself
+//! counts as better everywhere). The trial is stopped at the first rung where u(r)/s(r) exceeds the ⌈(1-α)(g+1)⌉-th smallest of
+//! these. s(r) is fixed beforehand: it asks for more as the end comes nearer, where a good trial has u ≤ g/n.
+//!
+//! # What holds
+//! If trials are exchangeable, a trial that would have ended among the best g + 1 of the n + 1 is stopped with probability
+//! at most α, whatever curves look like. If, besides, trials that end better do not have larger w (in distribution), the
+//! best trial of the search is stopped with probability at most α. Proof: docs/guide/theory.md.
+//!
+//! Cost: O(n log n) for each rung.
+
+use super::{Matter, order, rungs};
+use crate::curves::Curve;
+use crate::error::Result;
+use crate::history::End;
+
+/// The ratio of neighbouring rungs.
+const FACTOR: f64 = 2.0;
+/// After the first control trials, one in so many is one.
+const EVERY: u64 = 10;
+/// 1/γ: the share of control trials that are good, once there are many.
+const SHARE: usize = 4;
+
+/// The fewest good control trials that allow a verdict: g ≥ 1/α - 1.
+fn least(wrong_stop: f64) -> usize {
+    ((1.0 / wrong_stop - 1e-9).ceil() - 1.0).max(1.0) as usize
+}
+
+/// Whether a trial is carried out in full, whatever its curve.
+fn is_control(trial: u64, wrong_stop: f64) -> bool {
+    trial < 2 * least(wrong_stop) as u64 || trial % EVERY == 0
+}
+
+pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
+    let Matter { history, range, trial, curve } = matter;
+    if is_control(*trial, wrong_stop) {
+        return Ok(false);
+    }
+    let start = curve.arrival(0);
+    let complete = |other: &Curve| {
+        let failed = |place: usize| history.ends()[place] != End::Measured;
+        let done = other.reached() >= range.high || other.place().is_some_and(failed);
+        done && other.len().checked_sub(1).is_none_or(|last| other.arrival(last) < start)
+    };
+    let controls = history.curves().iter().filter(|(other, _)| is_control(*other, wrong_stop));
+    let controls: Vec<&Curve> =
+        controls.map(|(_, curve)| curve).filter(|curve| complete(curve)).collect();
+    let least = least(wrong_stop);
+    let n = controls.len();
+    let good = least.max(n.div_ceil(SHARE));
+    if n < good {
+        return Ok(false);
+    }
+    let limit = |rung: f64| {
+        let way = (rung / range.low).ln() / (range.high / range.low).ln();
+        n as f64 * (1.0 - (1.0 - good as f64 / n as f64) * way)
+    };
+    // w of each control trial and, up to where it is, of the trial.
+    let (mut worst, mut own) = (vec![0.0_f64; n], 0.0_f64);
+    for rung in rungs(range.low, FACTOR, range.high) {
+        let own_row = curve.crossing(rung).map(|step| curve.row(step));
+        let there: Vec<(usize, &[f64])> = (0..n)
+            .filter_map(|i| Some((i, controls[i].row(controls[i].crossing(rung)?))))
+            .collect();
+        let rows = there.iter().map(|(_, row)| *row).chain(own_row);
+        let order = order(history.goal(), rows)?;
+        let mut sorted: Vec<f64> = order[..there.len()].to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let better = |value: f64| sorted.partition_point(|other| *other < value) as f64;
+        for ((i, _), value) in there.iter().zip(&order) {
+            worst[*i] = worst[*i].max((better(*value) + 1.0) / limit(rung));
+        }
+        if own_row.is_some() {
+            own = own.max(better(order[there.len()]) / limit(rung));
+        }
+    }
+    // The good ones: of those that reached the end, the best by their last step.
+    let finals: Vec<usize> = (0..n).filter(|&i| controls[i].reached() >= range.high).collect();
+    let last = |i: usize| controls[i].row(controls[i].len() - 1);
+    let values = order(history.goal(), finals.iter().map(|&i| last(i)))?;
+    let mut ended: Vec<(f64, usize)> = values.into_iter().zip(finals).collect();
+    ended.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let mut of_good: Vec<f64> = ended.iter().take(good).map(|(_, i)| worst[*i]).collect();
+    if of_good.len() < least {
+        return Ok(false);
+    }
+    of_good.sort_by(f64::total_cmp);
+    let rank = ((1.0 - wrong_stop) * (of_good.len() + 1) as f64 - 1e-9).ceil() as usize;
+    Ok(of_good.get(rank - 1).is_some_and(|bound| own > *bound))
+}

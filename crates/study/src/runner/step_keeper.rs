@@ -1,0 +1,109 @@
+//! The thread that keeps the steps of all commands of a run.
+//!
+//! Every round it stores what the commands measured since the last, in one call for all of them; reads what other workers
+//! stored; and asks the study's stopping rule about each trial that has a new step. No command waits for it: a verdict
+//! reaches the command as a signal, as the file that it may look for, and as the answer to its next report. A round takes
+//! a fifth of the time at most, so that a slow storage gets fewer, larger calls.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use wimble::stopping::{Rule, Verdict};
+
+use super::Event;
+use super::slots::{Held, Shared};
+use crate::error::Result;
+use crate::step::Report;
+use crate::trial::Token;
+
+/// The time between two rounds, at least and at most.
+const ROUND: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(15)];
+/// How many times longer than a round the pause after it is.
+const REST: u32 = 4;
+
+/// Stores steps and stops trials until `rest` is dropped. Only for studies with a fidelity.
+pub(super) fn keep(shared: &Shared<'_>, rest: &Receiver<()>) {
+    let mut keeper = Keeper { shared, unjudged: false };
+    let [mut pause, longest] = ROUND;
+    while rest.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let began = Instant::now();
+        keeper.round();
+        pause = (began.elapsed() * REST).clamp(ROUND[0], longest);
+    }
+}
+
+struct Keeper<'r> {
+    shared: &'r Shared<'r>,
+    /// Whether the watcher knows that the rule cannot judge.
+    unjudged: bool,
+}
+
+impl Keeper<'_> {
+    fn round(&mut self) {
+        let Shared { study, absence, held, .. } = self.shared;
+        let trials: BTreeMap<Token, Held> = match held.lock() {
+            Ok(held) => held.clone(),
+            Err(_) => return,
+        };
+        let mut sent = Vec::new();
+        let mut reports = Vec::new();
+        for (token, held) in &trials {
+            let Some(live) = &held.steps else { continue };
+            let waiting = live.waiting();
+            if !waiting.steps.is_empty() {
+                sent.push((live, waiting.until));
+                reports.push(Report { token: *token, steps: waiting.steps });
+            }
+        }
+        if !reports.is_empty() {
+            let answer = study.reports(&reports);
+            absence.hear(answer.as_ref().err());
+            // What the storage did not take is sent again in the next round.
+            let Ok(refused) = answer else { return };
+            sent.iter().for_each(|(live, until)| live.settle(*until));
+            for refused in refused {
+                if let Some(held) = trials.get(&refused.token) {
+                    held.lose(&refused.error);
+                }
+            }
+        }
+        if study.settings().stopping.rule == Rule::None {
+            return;
+        }
+        let judged = |held: &&Held| {
+            held.steps.as_ref().is_some_and(|live| live.take_news() && !live.is_stopped())
+        };
+        let judged: Vec<(u64, &Held)> = trials
+            .iter()
+            .filter(|(_, held)| judged(held))
+            .map(|(token, held)| (token.trial, held))
+            .collect();
+        if judged.is_empty() {
+            return;
+        }
+        match self.verdicts(&judged) {
+            Ok(stopped) => stopped.into_iter().for_each(|held| {
+                if let Some(live) = &held.steps {
+                    live.stop();
+                }
+            }),
+            Err(error) => {
+                absence.hear(Some(&error));
+                // A rule that fails stops nothing.
+                if error.is_refusal() && !self.unjudged {
+                    self.unjudged = true;
+                    (self.shared.watch)(Event::Unjudged { reason: error.to_string() });
+                }
+            }
+        }
+    }
+
+    /// Those of the trials that are to be stopped.
+    fn verdicts<'h>(&self, judged: &[(u64, &'h Held)]) -> Result<Vec<&'h Held>> {
+        let numbers: Vec<u64> = judged.iter().map(|(trial, _)| *trial).collect();
+        let verdicts = self.shared.study.verdicts(&numbers)?;
+        let all = judged.iter().zip(verdicts);
+        Ok(all.filter(|(_, v)| *v == Verdict::Stop).map(|((_, held), _)| *held).collect())
+    }
+}
