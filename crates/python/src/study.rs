@@ -466,6 +466,7 @@ impl Wanted {
             workers: 1,
             lease: self.lease,
             lost_retries: self.retries,
+            fixed: Configuration::new(),
             evaluation: None,
             space,
         };

@@ -8,6 +8,7 @@ use wimble::seed::Seed;
 use wimble::space::SearchSpace;
 use wimble::strategy::Spec;
 
+use crate::difference;
 use crate::error::{Error, Result};
 
 /// The version of the form in which studies are stored. This program refuses later ones.
@@ -150,7 +151,6 @@ impl Settings {
                 differences.push(format!("its {field} is {stored}, not {given}"));
             }
         };
-        compare("space", space_text(&stored.space), space_text(&self.space));
         compare("goal", goal_text(&stored.goal), goal_text(&self.goal));
         // The same method may be written with or without its defaults, and may leave open what the study has decided.
         if !agrees(&method_table(&self.method), &method_table(&stored.method)) {
@@ -161,6 +161,7 @@ impl Settings {
         compare("budget", stored.budget.to_string(), self.budget.to_string());
         compare("retry limit", stored.retries.to_string(), self.retries.to_string());
         compare("lease", format!("{:?}", stored.lease), format!("{:?}", self.lease));
+        differences.extend(difference::of_spaces(&stored.space, &self.space));
         if differences.is_empty() {
             return Ok(());
         }
@@ -265,11 +266,6 @@ fn goal_text(goal: &Goal) -> String {
         .chain(goal.partial().map(|Fidelity { name, low, high }| format!("{name} {low} to {high}")))
         .collect();
     parts.join(", ")
-}
-
-/// A space in words, for messages and for telling two apart.
-fn space_text(space: &SearchSpace) -> String {
-    serde_json::to_string(space).unwrap_or_else(|_| format!("{space:?}"))
 }
 
 #[cfg(test)]

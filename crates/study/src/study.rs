@@ -7,13 +7,13 @@
 //! An ask costs what the method costs, and what it takes to read the changes since the last ask of this process. The
 //! first ask of a process reads the whole history.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wimble::forecast::Forecasts;
 use wimble::importance::Importance;
 use wimble::ledger::Best;
 use wimble::outcome::Outcome;
-use wimble::space::Configuration;
+use wimble::space::{Configuration, Fixed};
 use wimble::standing::Standing;
 use wimble::strategy::Strategy;
 
@@ -36,6 +36,7 @@ pub struct Study {
     settings: Settings,
     model: Mutex<Model>,
     watch: Mutex<Watch>,
+    fixed: Option<Fixed>,
 }
 
 /// What is needed to propose and to recommend. A process that only tells or looks never builds the method.
@@ -82,7 +83,22 @@ impl Study {
     fn new(store: Arc<dyn Store>, settings: Settings, strategy: Option<Box<dyn Strategy>>) -> Self {
         let follower = Follower::new(&settings);
         let watch = Mutex::new(Watch::new(settings.goal.clone()));
-        Self { store, settings, model: Mutex::new(Model { follower, strategy }), watch }
+        let model = Mutex::new(Model { follower, strategy });
+        Self { store, settings, model, watch, fixed: None }
+    }
+
+    /// The same study, whose new proposals here have these values; the method chooses the rest. The space of the study stays
+    /// as it is, and so does what others propose. What waits in the queue is given out as it is, unless an ask is fresh.
+    pub fn fixing(self, values: Configuration) -> Result<Self> {
+        if values.iter().next().is_none() {
+            return Ok(self);
+        }
+        let fixed = Fixed::new(&self.settings.space, values)?;
+        let narrowed = Settings { space: fixed.space().clone(), ..self.settings.clone() };
+        let Model { strategy, .. } =
+            self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let model = Mutex::new(Model { follower: Follower::new(&narrowed), strategy });
+        Ok(Self { model, fixed: Some(fixed), ..self })
     }
 
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
@@ -91,7 +107,7 @@ impl Study {
     /// running ([`Self::progress`]): a trial whose worker is lost is given to another. Asking again with the same
     /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
-        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted })
+        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted, fresh: false })
     }
 
     /// The same for one incarnation of a worker.
@@ -118,8 +134,15 @@ impl Study {
                     if follower.issued() < issued {
                         return Err(replaced());
                     }
-                    let count = count.max(self.settings.batch_size.min(room));
-                    proposal = Some(follower.propose(strategy, count)?);
+                    // What others find in the queue was not fixed by them.
+                    let batch = if ask.fresh { 1 } else { self.settings.batch_size };
+                    let mut proposed = follower.propose(strategy, count.max(batch.min(room)))?;
+                    if let Some(fixed) = &self.fixed {
+                        let all = std::mem::take(&mut proposed.configurations);
+                        proposed.configurations =
+                            all.into_iter().map(|one| fixed.apply(one)).collect();
+                    }
+                    proposal = Some(proposed);
                 }
             }
         }

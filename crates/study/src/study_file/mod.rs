@@ -31,8 +31,8 @@ use std::time::Duration;
 
 use wimble::goal::Goal;
 use wimble::seed::Seed;
-use wimble::space::SearchSpace;
-use wimble::strategy::Spec;
+use wimble::space::{Configuration, SearchSpace};
+use wimble::strategy::{Grid, Spec};
 
 pub use command_line::{Argument, CommandLine, FACTS, Facts, Template, Unreadable};
 pub use document::Format;
@@ -75,6 +75,8 @@ pub struct StudyFile {
     pub lease: Option<Duration>,
     /// How many times a trial may lose its worker before it counts as failed.
     pub lost_retries: Option<u32>,
+    /// Values that every proposal of this file has; the method chooses the rest. They may change from run to run.
+    pub fixed: Configuration,
     /// What evaluates a configuration. A file for `ask` and `tell` needs none.
     pub evaluation: Option<Evaluation>,
 }
@@ -165,6 +167,8 @@ impl StudyFile {
         let default = stored.cloned().unwrap_or(Settings {
             batch_size: self.workers,
             budget: match self.time {
+                // A grid is gone through to its end.
+                _ if default.method.settings::<Grid>().is_some() => self.all_configurations(),
                 None => DEFAULT_TRIALS.min(self.all_configurations()),
                 Some(_) => self.all_configurations(),
             },

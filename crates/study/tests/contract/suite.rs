@@ -6,6 +6,7 @@ pub mod claims;
 pub mod keys;
 pub mod reports;
 pub mod studies;
+pub mod transfers;
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -79,6 +80,10 @@ macro_rules! hold {
                     a_restarted_worker_gets_its_own_back,
                     telling_again_with_the_same_key_is_acknowledged,
                     answers_are_forgotten_long_after_their_trials_ended;
+                transfers:
+                    a_copy_has_the_same_numbers_history_and_attributes,
+                    a_backup_of_a_running_study_is_brought_up_to_date,
+                    what_is_no_copy_is_refused_and_nothing_changes;
                 changes:
                     readers_follow_the_changes,
                     stale_proposals_are_dropped,

@@ -10,9 +10,9 @@ use wimble::outcome::Outcome;
 use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::error::{Error, Result};
-use crate::settings::Record;
-use crate::store::{Ask, Filter, Proposal, Reply, Resume, Store, Tell};
-use crate::trial::Token;
+use crate::settings::{EngineSpan, Record};
+use crate::store::{Ask, Filter, Proposal, Reply, Resume, Store, Tell, Transfer};
+use crate::trial::{Token, Trial};
 
 /// The most rows of one answer.
 pub const LARGEST_PAGE: usize = 10_000;
@@ -72,6 +72,8 @@ pub enum Call {
         incarnation: Option<String>,
         key: String,
         wanted: usize,
+        #[serde(default)]
+        fresh: bool,
         proposal: Option<Proposal>,
     },
     Resume {
@@ -83,6 +85,11 @@ pub enum Call {
     Add {
         study: String,
         additions: Vec<Addition>,
+    },
+    Transfer {
+        study: String,
+        engines: Vec<EngineSpan>,
+        trials: Vec<Trial>,
     },
     Heartbeats {
         study: String,
@@ -139,6 +146,7 @@ impl Call {
             | Self::Delete { .. }
             | Self::SetBudget { .. }
             | Self::Add { .. }
+            | Self::Transfer { .. }
             | Self::Recount { .. } => Reach::Write,
         }
     }
@@ -168,12 +176,15 @@ impl Call {
             Self::Create { record } => json(&store.create(record)?),
             Self::Delete { study } => json(&store.delete(study)?),
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
-            Self::Ask { study, worker, incarnation, key, wanted, proposal } => {
+            Self::Ask { study, worker, incarnation, key, wanted, fresh, proposal } => {
                 let incarnation = incarnation.as_deref();
-                let ask = Ask { worker, incarnation, key, wanted: *wanted };
+                let ask = Ask { worker, incarnation, key, wanted: *wanted, fresh: *fresh };
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
+            Self::Transfer { study, engines, trials } => {
+                json(&store.transfer(study, &Transfer { engines, trials })?)
+            }
             Self::Heartbeats { study, tokens } => {
                 let refused = store.heartbeats(study, tokens)?;
                 let said: Vec<(Token, Said)> = refused

@@ -1,6 +1,7 @@
 //! From a tree with places to a checked [`StudyFile`]: all mistakes are collected, each with its place.
 
 mod evaluation;
+mod fixed;
 mod goal;
 mod known;
 mod space;
@@ -18,7 +19,7 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 23] = [
+pub const SETTINGS: [(&str, &str); 24] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -46,6 +47,10 @@ pub const SETTINGS: [(&str, &str); 23] = [
     (
         "known",
         "a list of constraints that every suggestion meets, such as \"batch * layers <= 4096\"",
+    ),
+    (
+        "fixed",
+        "a table of parameters with given values; the method chooses the rest, and another run may fix others",
     ),
     ("repeats", "whether the same configuration may be tried again [false]"),
 ];
@@ -82,6 +87,7 @@ impl<'t> Reader<'t> {
         let trials = self.integer("trials", whole((1, i64::MAX)));
         let lost_retries = self.integer("lost-retries", whole((0, 1_000_000)));
         let (time, lease) = (self.duration("time"), self.duration("lease"));
+        let fixed = self.fixed(space.as_ref());
         let evaluation = self.evaluation(space.as_ref());
         let file = StudyFile {
             name: name?,
@@ -95,6 +101,7 @@ impl<'t> Reader<'t> {
             workers: workers.and_then(|workers| usize::try_from(workers).ok()).unwrap_or(1),
             lease,
             lost_retries: lost_retries.and_then(|retries| u32::try_from(retries).ok()),
+            fixed,
             evaluation,
         };
         self.check_whole(&file);
