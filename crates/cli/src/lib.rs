@@ -3,10 +3,12 @@
 //! A library, so that the binary and the Python package are the same command.
 
 mod best_trial;
+mod columns;
 mod commands;
 mod exit;
 mod format;
 mod front;
+mod given;
 mod method;
 mod plot;
 mod progress;
@@ -23,8 +25,8 @@ use crate::commands::mcp;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    advise, ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init,
-    manual, methods, minimize, problems, run, show, status, stop, studies, tell, trials,
+    advise, ask, best, check, copy, delete, doctor, enqueue, export, extend, import, importance,
+    init, manual, methods, minimize, problems, run, show, status, stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -82,6 +84,8 @@ enum Command {
     Export(export::Arguments),
     /// Start a study with a wider space from the evidence of another
     Extend(extend::Arguments),
+    /// Copy a study to another storage, or under another name; also a backup of one that runs
+    Copy(copy::Arguments),
     /// Delete a study, after asking for confirmation
     Delete(delete::Arguments),
     /// Check the storage: whether it is reachable and sound, its schema, leases and silent workers
@@ -131,6 +135,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Extend(arguments) => extend::run(&arguments),
+        Command::Copy(arguments) => copy::run(&arguments),
         Command::Delete(arguments) => delete::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Minimize(arguments) => minimize::run(&arguments),

@@ -4,6 +4,7 @@ pub mod advise;
 pub mod ask;
 pub mod best;
 pub mod check;
+pub mod copy;
 pub mod delete;
 pub mod doctor;
 pub mod enqueue;

@@ -30,7 +30,7 @@ const SHOWN: usize = 10;
 /// Arguments of `wimble run`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The study file
+    /// The study file; `-` reads it from standard input
     #[arg(default_value = "study.toml")]
     file: PathBuf,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         });
         scope.spawn(|| display.keep(&study, &over));
-        let summary = runner.run(&study, &|event| display.show(&event));
+        let summary = runner.run(&study, &|event| display.show(&study, &event));
         over.store(true, Ordering::SeqCst);
         handle.close();
         summary
@@ -245,8 +245,8 @@ fn report(
             "kept": summary.kept,
             "seconds": took.as_secs_f64(),
             "counts": counts,
-            "best": best,
-            "recommended": recommended,
+            "best": best.as_ref().map(best_trial::json),
+            "recommended": recommended.as_ref().map(best_trial::json),
         });
         if let Some(fields) = report.as_object_mut() {
             if several {
@@ -267,7 +267,7 @@ fn report(
             )?;
         }
         if let Some(best) = best.as_ref().filter(|_| is_single) {
-            write!(out, "\n{}", best_trial::describe("Best", best))?;
+            write!(out, "\n{}", best_trial::describe("Best", &study.settings().space, best))?;
         }
         let shown = if several { SHOWN } else { 1 };
         if let Some(outlook) = outlook(shown)?.filter(|outlook| !outlook.is_empty()) {
@@ -277,7 +277,7 @@ fn report(
             && kept.trial != best.trial
         {
             writeln!(out, "\n{}", best_trial::expected_best(study, kept))?;
-            write!(out, "{}", best_trial::describe("Recommended", kept))?;
+            write!(out, "{}", best_trial::describe("Recommended", &study.settings().space, kept))?;
         }
         let name = quoted(&study.settings().name);
         let worth_a_look = match &counts {
