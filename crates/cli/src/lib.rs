@@ -10,6 +10,7 @@ mod format;
 mod front;
 mod given;
 mod method;
+mod picture;
 mod plot;
 mod progress;
 mod storage;
@@ -26,7 +27,8 @@ use crate::commands::mcp;
 use crate::commands::serve;
 use crate::commands::{
     advise, ask, best, check, copy, delete, doctor, enqueue, export, extend, import, importance,
-    init, manual, methods, minimize, problems, run, show, status, stop, studies, tell, trials,
+    init, manual, methods, minimize, plot as plot_command, problems, run, show, status, stop,
+    studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -70,6 +72,8 @@ enum Command {
     Advise(advise::Arguments),
     /// Show which parameters matter
     Importance(importance::Arguments),
+    /// Draw pictures of a study: history, front, importance, slices, parallel coordinates
+    Plot(plot_command::Arguments),
     /// Show studies in the browser while they run, and let workers on other machines take part
     #[cfg(feature = "serve")]
     Serve(serve::Arguments),
@@ -127,6 +131,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Show(arguments) => show::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Importance(arguments) => importance::run(&arguments),
+        Command::Plot(arguments) => plot_command::run(&arguments),
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => serve::run(&arguments),
         #[cfg(feature = "mcp")]

@@ -272,3 +272,79 @@ fn one_set_of_names_in_json() {
     let run = desk.json(&["run", "--json"]);
     assert_eq!(run["best"], status["best"]);
 }
+
+#[test]
+fn commands_are_run_at_each_result_and_at_the_end_and_lose_nothing() {
+    let desk = desk();
+    let on = "[on]\nresult = [\"sh\", \"on.sh\"]\nend = [\"sh\", \"on.sh\"]\n";
+    desk.write("study.toml", &format!("{STUDY}{on}"));
+    desk.write("on.sh", "echo \"$WIMBLE_EVENT $WIMBLE_STUDY $WIMBLE_TRIAL $WIMBLE_STATE $WIMBLE_END\" >> seen; cat >> json\n");
+    assert!(desk.printed(&["check"]).contains("on result  sh on.sh\non end     sh on.sh\n"));
+    desk.printed(&["run", "-q"]);
+    let seen = std::fs::read_to_string(desk.path("seen")).unwrap();
+    assert_eq!(seen.lines().count(), 9, "{seen}");
+    assert_eq!(
+        seen.lines()
+            .filter(|line| line.starts_with("result s ") && line.ends_with(" complete "))
+            .count(),
+        8
+    );
+    assert_eq!(seen.lines().last().unwrap(), "end s   budget-spent");
+    let json = std::fs::read_to_string(desk.path("json")).unwrap();
+    let rows: Vec<serde_json::Value> =
+        json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut trials: Vec<u64> = rows[..8].iter().map(|row| row["trial"].as_u64().unwrap()).collect();
+    trials.sort_unstable();
+    assert_eq!(trials, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(
+        (&rows[0]["attributes"]["note"], &rows[0]["event"]),
+        (&"fine".into(), &"result".into())
+    );
+    assert_eq!(rows[8]["best"]["trial"], desk.json(&["best", "--json"])["trial"]);
+    // Commands that fail are named; the run is what it would have been.
+    desk.write("on.sh", "echo no route >&2; exit 3\n");
+    let output = desk.wimble(&["run", "--trials", "10"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert_eq!(
+        said.matches("the command of `on.result` failed: exit code 3: no route").count(),
+        2,
+        "{said}"
+    );
+    assert!(said.contains("the command of `on.end` failed: exit code 3: no route"), "{said}");
+    assert_eq!(desk.lines(&["trials", "--json"]).len(), 10);
+    desk.write("study.toml", &format!("{STUDY}[on]\nresults = [\"sh\"]\nend = \"sh on.sh\"\n"));
+    insta::assert_snapshot!(desk.refused(&["check"]));
+}
+
+#[test]
+fn pictures_are_drawn_of_the_users_own_study() {
+    let desk = desk();
+    desk.printed(&["run", "-q", "--trials", "14"]);
+    assert_eq!(desk.printed(&["plot"]), "Drawn: s.html\n");
+    let page = std::fs::read_to_string(desk.path("s.html")).unwrap();
+    // History, importance, a slice for each of three parameters, parallel coordinates.
+    assert_eq!(page.matches("<svg ").count(), 6);
+    assert_eq!(page.matches("<svg ").count(), page.matches("</svg>").count());
+    for words in [
+        "value over the trials",
+        "value over rate",
+        "Share of the variance",
+        "14 of 14 trials across",
+        "trial 13:",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // One file, and nothing from elsewhere.
+    let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http") && !page.contains("<script"), "{elsewhere}");
+    assert_eq!(desk.printed(&["plot", "--kind", "history", "--out", "h.svg"]), "Drawn: h.svg\n");
+    let history = std::fs::read_to_string(desk.path("h.svg")).unwrap();
+    assert_eq!(history.matches("class=\"trial\"").count(), 14);
+    let best = desk.json(&["best", "--json"])["trial"].as_u64().unwrap();
+    assert!(history.contains(&format!("trial {best}: ")));
+    let slices = desk.json(&["plot", "--kind", "slices", "--out", "p.svg", "--json"]);
+    assert_eq!(slices["files"], serde_json::json!(["p-1.svg", "p-2.svg", "p-3.svg"]));
+    insta::assert_snapshot!(desk.refused(&["plot", "--out", "h.png"]));
+    insta::assert_snapshot!(desk.refused(&["plot", "--kind", "front", "--out", "f.svg"]));
+}

@@ -467,6 +467,7 @@ impl Wanted {
             lease: self.lease,
             lost_retries: self.retries,
             fixed: Configuration::new(),
+            on: wimble_study::notice::On::default(),
             evaluation: None,
             space,
         };

@@ -40,6 +40,7 @@ pub mod follower;
 pub mod front;
 pub mod named_values;
 pub mod neighbours;
+pub mod notice;
 mod random;
 pub mod runner;
 pub mod settings;
@@ -67,7 +68,9 @@ pub use settings::{EngineSpan, Record, Settings};
 pub use store::address::{Address, open};
 pub use store::http::Http;
 pub use store::memory::Memory;
+#[cfg(feature = "postgres")]
 pub use store::postgres::Postgres;
+#[cfg(feature = "sqlite")]
 pub use store::sqlite::Sqlite;
 pub use store::{Filter, Reader, Refused, Stage, Store};
 pub use study::Study;

@@ -37,6 +37,8 @@ pub struct Study {
     model: Mutex<Model>,
     watch: Mutex<Watch>,
     fixed: Option<Fixed>,
+    /// The name of a strategy that is not the study's own method.
+    other: Option<&'static str>,
 }
 
 /// What is needed to propose and to recommend. A process that only tells or looks never builds the method.
@@ -84,7 +86,7 @@ impl Study {
         let follower = Follower::new(&settings);
         let watch = Mutex::new(Watch::new(settings.goal.clone()));
         let model = Mutex::new(Model { follower, strategy });
-        Self { store, settings, model, watch, fixed: None }
+        Self { store, settings, model, watch, fixed: None, other: None }
     }
 
     /// The same study, whose new proposals here have these values; the method chooses the rest. The space of the study stays
@@ -99,6 +101,47 @@ impl Study {
             self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
         let model = Mutex::new(Model { follower: Follower::new(&narrowed), strategy });
         Ok(Self { model, fixed: Some(fixed), ..self })
+    }
+
+    /// The same study, whose new trials here a strategy of your own proposes. The study keeps the method of its settings, by
+    /// which others continue it; the store notes under the version of the engine which strategy proposed which trials.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use wimble::prelude::*;
+    /// use wimble::points::Points;
+    /// use wimble::strategy::{Evidence, Memory, opening};
+    /// use wimble_study::{Settings, Study, SystemClock};
+    ///
+    /// struct Centre;
+    ///
+    /// impl Strategy for Centre {
+    ///     fn name(&self) -> &'static str {
+    ///         "centre"
+    ///     }
+    ///
+    ///     fn propose(&self, evidence: Evidence, size: usize, _: &mut Memory) -> wimble::Result<Points> {
+    ///         opening::place(evidence, size, "centre", opening::Initial::First(0), |opening| {
+    ///             let middle = vec![0.5; opening.evidence.space.dim()];
+    ///             Ok(Points::from_rows(middle.len(), std::iter::repeat_n(middle.clone(), opening.count)))
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// let space = SearchSpace::new([Dimension::real("x", -1.0, 1.0)])?;
+    /// let store = Arc::new(wimble_study::Memory::new(SystemClock));
+    /// let study = Study::open_or_create(store, Settings::new("s", space, "random".parse()?))?;
+    /// let study = study.proposing_with(Box::new(Centre))?;
+    /// assert_eq!(study.ask("worker", "key", 1)?[0].configuration.real("x")?, 0.0);
+    /// # Ok::<(), wimble_study::Error>(())
+    /// ```
+    pub fn proposing_with(self, strategy: Box<dyn Strategy>) -> Result<Self> {
+        strategy.check(&self.settings.space, &self.settings.goal)?;
+        let other = Some(strategy.name());
+        let Model { follower, .. } =
+            self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let model = Mutex::new(Model { follower, strategy: Some(strategy) });
+        Ok(Self { model, other, ..self })
     }
 
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
@@ -141,6 +184,9 @@ impl Study {
                         let all = std::mem::take(&mut proposed.configurations);
                         proposed.configurations =
                             all.into_iter().map(|one| fixed.apply(one)).collect();
+                    }
+                    if let Some(name) = self.other {
+                        proposed.engine = format!("{} with {name}", proposed.engine);
                     }
                     proposal = Some(proposed);
                 }

@@ -142,6 +142,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
         _ => writeln!(out, "command    none: evaluate trials with `wimble ask` and `wimble tell`")?,
     }
+    for (event, command) in [("result", &file.on.result), ("end", &file.on.end)] {
+        if let Some(words) = command {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            writeln!(out, "{:<10} {}", format!("on {event}"), words.join(" "))?;
+        }
+    }
     for note in notes {
         writeln!(out, "note       {note}")?;
     }

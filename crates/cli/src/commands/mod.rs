@@ -18,6 +18,7 @@ pub mod manual;
 pub mod mcp;
 pub mod methods;
 pub mod minimize;
+pub mod plot;
 pub mod problems;
 pub mod run;
 #[cfg(feature = "serve")]

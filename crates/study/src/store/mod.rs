@@ -67,12 +67,15 @@
 
 pub mod address;
 mod checks;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod columns;
 pub mod http;
 pub mod memory;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod rows;
 mod rules;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
 
 use std::time::Duration;

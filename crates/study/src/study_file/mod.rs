@@ -39,6 +39,7 @@ pub use document::Format;
 pub use mistake::{Mistake, Mistakes};
 pub use reader::SETTINGS;
 
+use crate::notice::On;
 use crate::settings::Settings;
 
 /// The method of a study whose file names none.
@@ -77,6 +78,8 @@ pub struct StudyFile {
     pub lost_retries: Option<u32>,
     /// Values that every proposal of this file has; the method chooses the rest. They may change from run to run.
     pub fixed: Configuration,
+    /// Commands that are run at each result and at the end of a run.
+    pub on: On,
     /// What evaluates a configuration. A file for `ask` and `tell` needs none.
     pub evaluation: Option<Evaluation>,
 }

@@ -47,7 +47,9 @@ macro_rules! hold {
                     trials_are_listed_by_stage_and_worker,
                     a_deleted_study_is_gone_and_its_tokens_are_worth_nothing,
                     a_worker_on_a_study_that_was_replaced_is_told_so,
-                    a_finite_space_is_tried_to_its_end;
+                    a_finite_space_is_tried_to_its_end,
+                    a_strategy_of_the_users_own_proposes_and_is_named,
+                    given_values_are_proposed_and_the_queue_is_left_to_others;
                 additions:
                     what_a_user_enqueues_is_run_first,
                     imported_trials_are_evidence_and_leave_the_budget_alone,

@@ -4,6 +4,7 @@ mod evaluation;
 mod fixed;
 mod goal;
 mod known;
+mod notice;
 mod space;
 
 use std::ops::Range;
@@ -19,7 +20,7 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 24] = [
+pub const SETTINGS: [(&str, &str); 25] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -52,6 +53,7 @@ pub const SETTINGS: [(&str, &str); 24] = [
         "fixed",
         "a table of parameters with given values; the method chooses the rest, and another run may fix others",
     ),
+    ("on", "a table of commands that are run at each `result` and at the `end` of a run"),
     ("repeats", "whether the same configuration may be tried again [false]"),
 ];
 
@@ -88,6 +90,7 @@ impl<'t> Reader<'t> {
         let lost_retries = self.integer("lost-retries", whole((0, 1_000_000)));
         let (time, lease) = (self.duration("time"), self.duration("lease"));
         let fixed = self.fixed(space.as_ref());
+        let on = self.on();
         let evaluation = self.evaluation(space.as_ref());
         let file = StudyFile {
             name: name?,
@@ -102,6 +105,7 @@ impl<'t> Reader<'t> {
             lease,
             lost_retries: lost_retries.and_then(|retries| u32::try_from(retries).ok()),
             fixed,
+            on,
             evaluation,
         };
         self.check_whole(&file);
