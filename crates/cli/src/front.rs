@@ -99,7 +99,7 @@ impl Outlook {
         if let ([_], [best]) = (self.goal.objectives(), &self.trials[..]) {
             return format!("{}{}\n", describe("Best", best, &self.goal), self.met());
         }
-        let listed = table::values(study.settings(), &self.trials);
+        let listed = table::values(study.settings(), &self.trials).text;
         if self.goal.objectives().len() == 1 {
             return listed;
         }

@@ -3,12 +3,15 @@
 //! A library, so that the binary and the Python package are the same command.
 
 mod best_trial;
+mod columns;
 mod commands;
 mod exit;
 mod fidelity;
 mod format;
 mod front;
+mod given;
 mod method;
+mod picture;
 mod plot;
 mod progress;
 mod storage;
@@ -24,8 +27,9 @@ use crate::commands::mcp;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    advise, ask, best, check, delete, doctor, enqueue, export, extend, import, importance, init,
-    manual, methods, minimize, problems, report, run, show, status, stop, studies, tell, trials,
+    advise, ask, best, check, copy, delete, doctor, enqueue, export, extend, import, importance,
+    init, manual, methods, minimize, plot as plot_command, problems, report, run, show, status,
+    stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -71,6 +75,8 @@ enum Command {
     Advise(advise::Arguments),
     /// Show which parameters matter
     Importance(importance::Arguments),
+    /// Draw pictures of a study: history, front, importance, slices, parallel coordinates
+    Plot(plot_command::Arguments),
     /// Show studies in the browser while they run, and let workers on other machines take part
     #[cfg(feature = "serve")]
     Serve(serve::Arguments),
@@ -85,6 +91,8 @@ enum Command {
     Export(export::Arguments),
     /// Start a study with a wider space from the evidence of another
     Extend(extend::Arguments),
+    /// Copy a study to another storage, or under another name; also a backup of one that runs
+    Copy(copy::Arguments),
     /// Delete a study, after asking for confirmation
     Delete(delete::Arguments),
     /// Check the storage: whether it is reachable and sound, its schema, leases and silent workers
@@ -127,6 +135,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Show(arguments) => show::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Importance(arguments) => importance::run(&arguments),
+        Command::Plot(arguments) => plot_command::run(&arguments),
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => serve::run(&arguments),
         #[cfg(feature = "mcp")]
@@ -135,6 +144,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Extend(arguments) => extend::run(&arguments),
+        Command::Copy(arguments) => copy::run(&arguments),
         Command::Delete(arguments) => delete::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Minimize(arguments) => minimize::run(&arguments),

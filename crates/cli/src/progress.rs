@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -28,7 +28,7 @@ pub struct Display {
     before: u64,
     budget: u64,
     goal: Goal,
-    latest: Mutex<String>,
+    standout: Mutex<Standout>,
     /// Where results wait for the storage.
     kept: PathBuf,
     is_unreachable: AtomicBool,
@@ -69,7 +69,7 @@ impl Display {
             before: counts.finished(),
             budget,
             goal: study.settings().goal.clone(),
-            latest: Mutex::default(),
+            standout: Mutex::default(),
             kept: kept.to_owned(),
             is_unreachable: AtomicBool::new(false),
         };
@@ -94,13 +94,17 @@ impl Display {
         }
     }
 
-    /// Shows an event of the runner.
-    pub fn show(&self, event: &Event) {
+    /// Shows an event of the runner on this study.
+    pub fn show(&self, study: &Study, event: &Event) {
         match event {
             Event::Told { trial, outcome: Outcome::Measured(measurement), took } => {
                 if self.kind == Kind::Lines {
-                    let latest =
-                        self.latest.lock().map(|latest| latest.clone()).unwrap_or_default();
+                    // One line at a time, so that the counts of a later line are not older.
+                    let mut standout = self.standout.lock().unwrap_or_else(PoisonError::into_inner);
+                    let counts = self.numbers(study, &mut standout);
+                    let latest = counts.map_or_else(String::new, |counts| {
+                        format!(" ({})", self.words(&counts, standout.words.as_deref()))
+                    });
                     let took = took.map_or_else(
                         || "from an earlier run".to_owned(),
                         |took| format!("in {}", duration::show(took)),
@@ -178,15 +182,12 @@ impl Display {
 
     /// Updates the numbers until `over`.
     pub fn keep(&self, study: &Study, over: &AtomicBool) {
-        let mut standout = Standout::default();
         while !over.load(Ordering::SeqCst) {
-            // The runner deals with an unreachable storage; the numbers wait.
-            if self.kind != Kind::Quiet
-                && !self.is_unreachable.load(Ordering::SeqCst)
-                && let Ok(counts) = study.counts()
-                && standout.look(study).is_ok()
-            {
-                self.update(&counts, standout.words.as_deref());
+            if self.kind == Kind::Bar {
+                let mut standout = self.standout.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(counts) = self.numbers(study, &mut standout) {
+                    self.update(&counts, standout.words.as_deref());
+                }
             }
             std::thread::sleep(REFRESH);
         }
@@ -197,11 +198,29 @@ impl Display {
         self.bar.finish_and_clear();
     }
 
-    fn update(&self, counts: &Counts, standout: Option<&str>) {
+    /// The counts as they are now, and what stands out. The runner deals with an unreachable storage; the numbers wait.
+    fn numbers(&self, study: &Study, standout: &mut Standout) -> Option<Counts> {
+        if self.is_unreachable.load(Ordering::SeqCst) {
+            return None;
+        }
+        let counts = study.counts().ok()?;
+        standout.look(study).ok()?;
+        Some(counts)
+    }
+
+    /// How many trials are done, and how many there will be; `None` if there is no limit.
+    fn extent(&self, counts: &Counts) -> (u64, Option<u64>) {
         let done = counts.finished().saturating_sub(counts.imported);
         let total = self.budget.max(counts.total().saturating_sub(counts.imported));
-        let endless = total >= i64::MAX as u64 / 2;
-        let mut text = if endless { format!("{done} done") } else { format!("{done}/{total}") };
+        (done, Some(total).filter(|total| *total < i64::MAX as u64 / 2))
+    }
+
+    fn words(&self, counts: &Counts, standout: Option<&str>) -> String {
+        let (done, total) = self.extent(counts);
+        let mut text = match total {
+            None => format!("{done} done"),
+            Some(total) => format!("{done}/{total}"),
+        };
         text.push_str(&format!(", {} running", counts.running));
         if counts.failed > 0 {
             text.push_str(&format!(", {} failed", counts.failed));
@@ -209,16 +228,18 @@ impl Display {
         if let Some(words) = standout {
             text.push_str(&format!(", {words}"));
         }
-        if let Some(left) = self.left(counts, total).filter(|left| *left >= Duration::from_secs(1))
-        {
+        let left = self.left(counts, total.unwrap_or(u64::MAX));
+        if let Some(left) = left.filter(|left| *left >= Duration::from_secs(1)) {
             text.push_str(&format!(", {} left", duration::show(left)));
         }
-        if let Ok(mut latest) = self.latest.lock() {
-            *latest = format!(" ({text})");
-        }
-        self.bar.set_length(if endless { 1 } else { total });
-        self.bar.set_position(if endless { 0 } else { done });
-        self.bar.set_message(text);
+        text
+    }
+
+    fn update(&self, counts: &Counts, standout: Option<&str>) {
+        let (done, total) = self.extent(counts);
+        self.bar.set_length(total.unwrap_or(1));
+        self.bar.set_position(total.map_or(0, |_| done));
+        self.bar.set_message(self.words(counts, standout));
     }
 
     /// The time left at the rate so far, at most until the time budget is over.

@@ -1,16 +1,19 @@
 //! The storage and the study that a command line means.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, bail};
 use clap::Args;
+use wimble_study::study_file::Format;
 use wimble_study::{Address, Store, Study, StudyFile};
 
 /// The variable that names the storage.
 const VARIABLE: &str = "WIMBLE_STORAGE";
 /// The variable with the token for a server.
 const TOKEN: &str = "WIMBLE_TOKEN";
+/// What stands for a study file that comes by standard input.
+const STANDARD_INPUT: &str = "-";
 /// The default storage.
 const DEFAULT: &str = "wimble.db";
 
@@ -24,6 +27,11 @@ pub struct Storage {
 }
 
 impl Storage {
+    /// The storage at an address.
+    pub fn of(address: String) -> Self {
+        Self { storage: Some(address) }
+    }
+
     /// Its address. The password, if there is one, is not shown.
     pub fn address(&self) -> Result<Address> {
         let address = match &self.storage {
@@ -96,7 +104,7 @@ pub struct Look {
 /// Which study of which storage: by its name, by its study file, or the only one there is.
 #[derive(Args, Debug, Clone)]
 pub struct Which {
-    /// The study: its name or its study file [default: the only one of the storage]
+    /// The study: its name or its study file, `-` for one on standard input [default: the only one of the storage]
     study: Option<String>,
     #[command(flatten)]
     pub storage: Storage,
@@ -128,13 +136,21 @@ impl Which {
         self.study_in(&self.storage.look()?)
     }
 
-    fn study_in(&self, store: &Arc<dyn Store>) -> Result<Study> {
+    /// Opens the study in a storage that is open.
+    pub fn study_in(&self, store: &Arc<dyn Store>) -> Result<Study> {
         let name = self.name(&**store)?;
         match Study::open(Arc::clone(store), &name) {
             Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
-                let names = store.studies()?;
-                let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                bail!("{error}; the storage has: {there}")
+                let wimble_study::Error::UnknownStudy { study } = &error else { bail!(error) };
+                let (names, place) = (store.studies()?, self.storage.address()?);
+                let near = wimble::internals::nearest(study, names.iter().map(String::as_str));
+                let near =
+                    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                let there = match &names[..] {
+                    [] => "which has no study yet".to_owned(),
+                    names => format!("which has {}", names.join(", ")),
+                };
+                bail!("there is no study `{study}` in the storage {place}, {there}{near}")
             }
             study => Ok(study?),
         }
@@ -158,9 +174,14 @@ impl Which {
             None => match &store.studies()?[..] {
                 [only] => Ok(only.clone()),
                 [] => bail!(
-                    "there is no study in this storage yet; `wimble run STUDY_FILE` creates one"
+                    "there is no study in the storage {} yet; `wimble run STUDY_FILE` creates one",
+                    self.storage.address()?
                 ),
-                names => bail!("which study? The storage has {}: name one", names.join(", ")),
+                names => bail!(
+                    "which study? The storage {} has {}: name one",
+                    self.storage.address()?,
+                    names.join(", ")
+                ),
             },
         }
     }
@@ -169,14 +190,31 @@ impl Which {
 /// Whether a study is meant by its file.
 fn is_file(given: &str) -> bool {
     let path = Path::new(given);
-    path.extension().is_some_and(|ending| {
-        ending.eq_ignore_ascii_case("toml") || ending.eq_ignore_ascii_case("json")
-    })
+    given == STANDARD_INPUT
+        || path.extension().is_some_and(|ending| {
+            ending.eq_ignore_ascii_case("toml") || ending.eq_ignore_ascii_case("json")
+        })
 }
 
 /// Reads a study file; a mistake in it is a usage error (exit code 2).
 pub fn read(path: &Path) -> Result<StudyFile> {
+    if path == Path::new(STANDARD_INPUT) {
+        let text = standard_input()?;
+        let format = if text.trim_start().starts_with('{') { Format::Json } else { Format::Toml };
+        return StudyFile::parse("standard input", text, format)
+            .map_err(|mistakes| crate::exit::Usage(mistakes.to_string()).into());
+    }
     StudyFile::read(path).map_err(|error| crate::exit::Usage(error.to_string()).into())
+}
+
+/// The study file that comes by standard input, which can be read only once.
+fn standard_input() -> Result<&'static str> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    if let Some(text) = TEXT.get() {
+        return Ok(text);
+    }
+    let text = std::io::read_to_string(std::io::stdin())?;
+    Ok(TEXT.get_or_init(|| text))
 }
 
 /// The folder of a study file, in which its command starts.
@@ -209,14 +247,22 @@ pub fn open_or_create(store: &Arc<dyn Store>, file: &StudyFile) -> Result<(Study
         wimble_study::Error::Differs { study, differences } => anyhow::anyhow!(
             "study `{study}` exists with other settings: {differences}. What was tried under one space and method is no \
              evidence for another: give the file a new name, or undo the change. \
-             Only trials, time, workers and the command may change"
+             Only trials, time, workers and the command may change{}",
+            if stored.as_ref().is_some_and(|stored| stored.space != file.space) {
+                format!(
+                    ". For a wider space with the evidence so far: give the file a new name, then `wimble extend {} FILE`",
+                    quoted(&study)
+                )
+            } else {
+                String::new()
+            }
         ),
         error => error.into(),
     })?;
     if study.settings().budget < budget {
         study.set_budget(budget)?;
     }
-    Ok((study, existed))
+    Ok((study.fixing(file.fixed.clone())?, existed))
 }
 
 /// A word as a shell reads it.

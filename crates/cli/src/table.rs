@@ -21,6 +21,12 @@ pub struct Listing {
     pub json: bool,
 }
 
+/// A table that fits, and the titles of the columns that did not.
+pub struct Fitted {
+    pub text: String,
+    pub hidden: Vec<String>,
+}
+
 /// A table without lines.
 pub fn plain(header: impl IntoIterator<Item = impl Into<Cell>>) -> Table {
     let mut table = Table::new();
@@ -35,7 +41,7 @@ pub fn text(table: &Table) -> String {
 }
 
 /// Trials with their states, values and as many parameters as fit; the rest is in `wimble show` and `--json`.
-pub fn trials(settings: &Settings, trials: &[Trial]) -> String {
+pub fn trials(settings: &Settings, trials: &[Trial]) -> Fitted {
     let goal = &settings.goal;
     let states = column("state", trials, |trial| {
         let measurement = trial.outcome().and_then(Outcome::measurement);
@@ -46,11 +52,11 @@ pub fn trials(settings: &Settings, trials: &[Trial]) -> String {
 }
 
 /// Trials that all have values, without their states.
-pub fn values(settings: &Settings, trials: &[Trial]) -> String {
+pub fn values(settings: &Settings, trials: &[Trial]) -> Fitted {
     listed(settings, trials, None)
 }
 
-fn listed(settings: &Settings, trials: &[Trial], states: Option<Vec<String>>) -> String {
+fn listed(settings: &Settings, trials: &[Trial], states: Option<Vec<String>>) -> Fitted {
     let Settings { space, goal, .. } = settings;
     let text_at = states.as_ref().map(|_| 1);
     let mut columns = vec![column("trial", trials, |trial| trial.id.to_string())];
@@ -90,29 +96,35 @@ pub fn fitted(
     mut columns: Vec<Vec<String>>,
     more: impl Iterator<Item = Vec<String>>,
     text_at: Option<usize>,
-) -> String {
+) -> Fitted {
     let width = |columns: &[Vec<String>]| -> usize {
         columns
             .iter()
             .map(|cells| cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 2)
             .sum()
     };
-    let mut hidden = 0;
+    let mut hidden = Vec::new();
     for cells in more {
         columns.push(cells);
         // Room for the mark of what is missing.
-        if hidden > 0 || width(&columns) > WIDTH - 3 {
-            columns.pop();
-            hidden += 1;
+        if !hidden.is_empty() || width(&columns) > WIDTH - 3 {
+            let title = columns.pop().and_then(|cells| cells.into_iter().next());
+            hidden.extend(title);
         }
     }
     let rows = columns.first().map_or(0, Vec::len);
-    if hidden > 0 {
+    if !hidden.is_empty() {
         let mut mark = vec![String::new(); rows];
         mark.iter_mut().take(1).for_each(|title| title.push('…'));
         columns.push(mark);
     }
-    let row = |row: usize| columns.iter().map(move |cells| cells[row].clone());
+    Fitted { text: of_columns(&columns, text_at), hidden }
+}
+
+/// A table of columns, each with its title first. All are numbers but the one at `text_at`.
+pub fn of_columns(columns: &[Vec<String>], text_at: Option<usize>) -> String {
+    let rows = columns.first().map_or(0, Vec::len);
+    let row = |row: usize| columns.iter().map(move |cells| cut(&cells[row]));
     let mut table = plain(row(0));
     for number in 1..rows {
         table.add_row(row(number));

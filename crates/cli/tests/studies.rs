@@ -85,7 +85,7 @@ fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
 
     assert!(desk.refused(&["delete", "s"]).contains("add --yes"));
     assert!(desk.printed(&["delete", "s", "--yes"]).contains("its 12 trials"));
-    assert!(desk.refused(&["best"]).contains("there is no study in this storage yet"));
+    assert!(desk.refused(&["best"]).contains("there is no study in the storage wimble.db yet"));
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_spent_budget_is_raised_and_another_space_is_refused() {
     desk.write("study.toml", &study("echo 1", "trials = 9").replace("high = 1", "high = 2"));
     let refused = desk.refused(&["run"]);
     assert!(
-        refused.contains("its space is") && refused.contains("give the file a new name"),
+        refused.contains("x.high is 1.0, not 2.0") && refused.contains("give the file a new name"),
         "{refused}"
     );
     desk.write("study.toml", &study("echo 1", "trials = 9").replace("\"s\"", "\"t\""));
@@ -421,7 +421,10 @@ fn a_script_asks_and_tells() {
     desk.printed(&["tell", "--token", token(0), "--alive"]);
     desk.printed(&["tell", "--token", token(0), "--value", "-0.5"]);
     desk.printed(&["tell", "--token", token(0), "--value", "-0.5"]);
-    assert!(desk.refused(&["tell", "--token", token(0), "--value", "7"]).contains("used before"));
+    assert!(
+        desk.refused(&["tell", "--token", token(0), "--value", "7"])
+            .contains("finished trials never change")
+    );
     desk.printed(&["tell", "--token", token(1), "--failed", "no luck"]);
     desk.printed(&["tell", "--token", token(2), "--infeasible"]);
     let states: Vec<Json> =

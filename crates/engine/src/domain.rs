@@ -35,11 +35,23 @@ impl<'a> Domain<'a> {
             return Ok(());
         }
         let Some(total) = self.space.cardinality() else { return Ok(()) };
-        let tried = self.occupied().count();
-        if total < tried.saturating_add(batch_size as u128) {
-            return Err(Error::Exhausted { tried, total, requested: batch_size });
+        let occupied = self.occupied();
+        let room = |tried: u128| total >= tried.saturating_add(batch_size as u128);
+        if room(occupied.count()) {
+            return Ok(());
         }
-        Ok(())
+        // What was told need not be legal: it may have been tried elsewhere, or before a value was given.
+        let tried = match self.space.known_constraints() {
+            [] => occupied.count(),
+            _ => {
+                let legal = (0..total).filter_map(|index| self.space.nth(index));
+                legal.filter(|x| occupied.is_taken(x)).count() as u128
+            }
+        };
+        match room(tried) {
+            true => Ok(()),
+            false => Err(Error::Exhausted { tried, total, requested: batch_size }),
+        }
     }
 
     /// The configurations that may not be suggested again.
@@ -193,6 +205,24 @@ mod tests {
         let domain = Domain { space: &space, taken: &taken, pending: &none, incumbents: &none };
         let error = domain.settle(&Points::zeros(space.dim(), 1), &mut rng).unwrap_err();
         assert_eq!(error, Error::Exhausted { tried: 20, total: 20, requested: 1 });
+    }
+
+    #[test]
+    fn what_was_told_outside_the_known_constraints_takes_no_room() {
+        let space = SearchSpace::new([Dimension::integer("a", 0, 9)]).unwrap();
+        let narrow = space.clone().known(["a >= 7"]).unwrap();
+        let mut taken = Taken::default();
+        for index in 0..8 {
+            taken.insert(Fingerprint::of(&space.nth(index).unwrap()));
+        }
+        let (none, mut rng) = (Points::new(1), Seed(1).stream("test", 0));
+        let domain = Domain { space: &narrow, taken: &taken, pending: &none, incumbents: &none };
+        let settled = domain.sample(2, &mut rng).unwrap();
+        let found: std::collections::BTreeSet<i64> =
+            settled.rows().map(|x| space.decode(x).integer("a").unwrap()).collect();
+        assert_eq!(found, [8, 9].into());
+        let error = domain.sample(3, &mut rng).unwrap_err();
+        assert_eq!(error, Error::Exhausted { tried: 1, total: 3, requested: 3 });
     }
 
     #[test]

@@ -76,8 +76,8 @@ pub mod prelude {
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
     pub use crate::stopping::{Rule, Stopping, Verdict};
     pub use crate::strategy::{
-        Auto, Bore, BorePlusPlus, CmaEs, Ehvi, GpEi, GpUcb, LpEi, Nsga2, QEi, Random, Sobol, Spec,
-        Strategy, Tpe,
+        Auto, Bore, BorePlusPlus, CmaEs, Ehvi, GpEi, GpUcb, Grid, LpEi, Nsga2, QEi, Random, Sobol,
+        Spec, Strategy, Tpe,
     };
 }
 

@@ -6,7 +6,7 @@ mod suite;
 
 use std::collections::HashSet;
 
-use suite::{METHODS, SEVERAL, strategy};
+use suite::{FINITE, METHODS, SEVERAL, strategy};
 use wimble::Error;
 use wimble::internals;
 use wimble::prelude::*;
@@ -21,7 +21,7 @@ fn the_list_has_every_name_of_the_table() {
     for name in internals::METHODS.iter().chain(internals::CLASSIFIERS).chain(internals::RULES) {
         // The perceptron is what `bore` has by default.
         let named = |method: &&str| method.split([' ', '=']).any(|word| word == name.name);
-        let listed = METHODS.iter().chain(&SEVERAL).any(named);
+        let listed = METHODS.iter().chain(&SEVERAL).chain(&FINITE).any(named);
         assert!(name.name == "perceptron" || listed, "{}", name.name);
     }
 }

@@ -57,6 +57,16 @@ pub(crate) struct Series {
     pub band: Option<(Vec<f64>, Vec<f64>)>,
 }
 
+impl Panel {
+    /// The lowest value of all lines and bands.
+    fn lowest(&self) -> f64 {
+        let bands = self.series.iter().filter_map(|series| series.band.as_ref());
+        let lower = bands.flat_map(|(lower, _)| lower);
+        let values = self.series.iter().flat_map(|series| &series.y).chain(lower);
+        values.copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
 impl Chart {
     /// Writes the chart; the path written.
     pub fn write(&self, path: &Path) -> Result<PathBuf> {
@@ -98,9 +108,27 @@ impl Chart {
                 .with_legend(series.title.clone());
             Plot::from(line)
         });
-        let plots: Vec<Plot> = bands.chain(lines).collect();
+        // What lies lower is drawn at the floor: a line and the title say so.
+        let is_cut = self.log_y && panel.lowest() < panel.floor;
+        let floor = is_cut.then(|| {
+            let ends = panel
+                .series
+                .iter()
+                .flat_map(|series| series.x.first().into_iter().chain(series.x.last()));
+            let (left, right) = ends
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(left, right), &x| {
+                    (left.min(x), right.max(x))
+                });
+            let line = LinePlot::new().with_data([(left, panel.floor), (right, panel.floor)]);
+            Plot::from(line.with_color("#777777").with_stroke_width(0.8))
+        });
+        let title = match is_cut {
+            true => format!("{} (less than {} is drawn there)", panel.title, tick(panel.floor)),
+            false => panel.title.clone(),
+        };
+        let plots: Vec<Plot> = floor.into_iter().chain(bands).chain(lines).collect();
         let mut layout = Layout::auto_from_plots(&plots)
-            .with_title(panel.title.clone())
+            .with_title(title)
             .with_x_label(self.x_label.clone())
             .with_y_label(self.y_label.clone());
         if let Some(from) = self.log_x_from {
@@ -131,6 +159,27 @@ fn tick(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_panel_that_is_cut_says_where() {
+        let series = |low: f64| Series {
+            title: "bore".into(),
+            colour: 0,
+            x: vec![1.0, 2.0, 3.0],
+            y: vec![1.0, 0.1, low],
+            band: None,
+        };
+        let chart = |low: f64| Chart {
+            x_label: "round".into(),
+            y_label: "regret".into(),
+            log_y: true,
+            log_x_from: None,
+            columns: 1,
+            panels: vec![Panel { title: "branin".into(), floor: 1e-6, series: vec![series(low)] }],
+        };
+        assert!(chart(0.0).svg().contains("branin (less than 1e-6 is drawn there)"));
+        assert!(!chart(1e-5).svg().contains("is drawn there"));
+    }
 
     #[test]
     fn ticks_are_short_and_say_their_value() {

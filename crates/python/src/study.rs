@@ -466,6 +466,10 @@ impl Wanted {
             workers: 1,
             lease: self.lease,
             lost_retries: self.retries,
+            stopping: None,
+            wrong_stop: None,
+            fixed: Configuration::new(),
+            on: wimble_study::notice::On::default(),
             evaluation: None,
             space,
         };

@@ -191,7 +191,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::fixtures::parabola;
     use wimble_study::Outcome;
 
     const SOON: Duration = Duration::from_secs(5);

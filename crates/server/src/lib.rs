@@ -8,22 +8,18 @@
 //! # Design
 //! Why the page has no framework and what the server refuses: `docs/decisions/0014-page.md`.
 
-pub mod axes;
-pub mod chronicle;
 pub mod desk;
-pub mod figures;
-pub mod filter;
+#[cfg(test)]
+mod fixtures;
 #[cfg(any(feature = "http", feature = "mcp"))]
 mod given;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(feature = "mcp")]
 pub mod mcp;
-pub mod model;
 pub mod overview;
-pub mod table;
 
-pub use chronicle::{Chronicle, Standing};
 pub use desk::Desk;
 #[cfg(feature = "http")]
 pub use http::{Level, Options, Server, Tokens};
+pub use wimble_study::view::{Chronicle, Standing, axes, chronicle, figures, filter, model, table};

@@ -131,7 +131,7 @@ pub fn summary(store: &dyn Reader, name: &str) -> Result<Summary> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::fixtures::parabola;
 
     #[test]
     fn a_line_says_what_the_study_says() {

@@ -192,6 +192,19 @@ pub enum Error {
         /// What it was used for.
         before: String,
     },
+    /// A study is no copy of another any more.
+    #[error(
+        "study `{study}` is no copy any more: trial {trial} {reason}; what was worked on is a study of its own. \
+         Copy under another name or to another storage, or delete this one first"
+    )]
+    Diverged {
+        /// The study that trials were to be taken over into.
+        study: String,
+        /// The first trial that differs.
+        trial: u64,
+        /// How it differs.
+        reason: String,
+    },
     /// A value told for a trial is NaN or infinite.
     #[error(
         "study `{study}`: trial {trial} was told the value {value}, which is not finite; \

@@ -9,6 +9,7 @@ use wimble::space::SearchSpace;
 use wimble::stopping::Stopping;
 use wimble::strategy::Spec;
 
+use crate::difference;
 use crate::error::{Error, Result};
 
 /// The version of the form in which studies are stored. This program refuses later ones.
@@ -163,7 +164,6 @@ impl Settings {
                 differences.push(format!("its {field} is {stored}, not {given}"));
             }
         };
-        compare("space", space_text(&stored.space), space_text(&self.space));
         compare("goal", goal_text(&stored.goal), goal_text(&self.goal));
         // The same method may be written with or without its defaults, and may leave open what the study has decided.
         if !agrees(&method_table(&self.method), &method_table(&stored.method)) {
@@ -175,6 +175,7 @@ impl Settings {
         compare("retry limit", stored.retries.to_string(), self.retries.to_string());
         compare("stopping", stopping_text(&stored.stopping), stopping_text(&self.stopping));
         compare("lease", format!("{:?}", stored.lease), format!("{:?}", self.lease));
+        differences.extend(difference::of_spaces(&stored.space, &self.space));
         if differences.is_empty() {
             return Ok(());
         }
@@ -285,11 +286,6 @@ fn goal_text(goal: &Goal) -> String {
 fn stopping_text(stopping: &Stopping) -> String {
     let Stopping { rule, wrong_stop } = stopping;
     format!("{rule} (wrong-stop {wrong_stop})")
-}
-
-/// A space in words, for messages and for telling two apart.
-fn space_text(space: &SearchSpace) -> String {
-    serde_json::to_string(space).unwrap_or_else(|_| format!("{space:?}"))
 }
 
 #[cfg(test)]

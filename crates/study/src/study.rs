@@ -8,13 +8,13 @@
 //! first ask of a process reads the whole history.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wimble::forecast::Forecasts;
 use wimble::importance::Importance;
 use wimble::ledger::Best;
 use wimble::outcome::{Measurement, Outcome};
-use wimble::space::Configuration;
+use wimble::space::{Configuration, Fixed};
 use wimble::standing::Standing;
 use wimble::stopping::Verdict;
 use wimble::strategy::Strategy;
@@ -41,6 +41,9 @@ pub struct Study {
     watch: Mutex<Watch>,
     /// What stopping rules look at, apart from the model: a verdict waits for no proposal.
     curves: Mutex<Option<Follower>>,
+    fixed: Option<Fixed>,
+    /// The name of a strategy that is not the study's own method.
+    other: Option<&'static str>,
 }
 
 /// What is needed to propose and to recommend. A process that only tells or looks never builds the method.
@@ -119,7 +122,61 @@ impl Study {
         let follower = Follower::new(&settings);
         let watch = Mutex::new(Watch::new(settings.goal.clone()));
         let model = Mutex::new(Model { follower, strategy, crowd: Crowd::default() });
-        Self { store, settings, model, watch, curves: Mutex::new(None) }
+        let curves = Mutex::new(None);
+        Self { store, settings, model, watch, curves, fixed: None, other: None }
+    }
+
+    /// The same study, whose new proposals here have these values; the method chooses the rest. The space of the study stays
+    /// as it is, and so does what others propose. What waits in the queue is given out as it is, unless an ask is fresh.
+    pub fn fixing(self, values: Configuration) -> Result<Self> {
+        if values.iter().next().is_none() {
+            return Ok(self);
+        }
+        let fixed = Fixed::new(&self.settings.space, values)?;
+        let narrowed = Settings { space: fixed.space().clone(), ..self.settings.clone() };
+        let model = self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let model = Mutex::new(Model { follower: Follower::new(&narrowed), ..model });
+        Ok(Self { model, fixed: Some(fixed), ..self })
+    }
+
+    /// The same study, whose new trials here a strategy of your own proposes. The study keeps the method of its settings, by
+    /// which others continue it; the store notes under the version of the engine which strategy proposed which trials.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use wimble::prelude::*;
+    /// use wimble::points::Points;
+    /// use wimble::strategy::{Evidence, Memory, opening};
+    /// use wimble_study::{Settings, Study, SystemClock};
+    ///
+    /// struct Centre;
+    ///
+    /// impl Strategy for Centre {
+    ///     fn name(&self) -> &'static str {
+    ///         "centre"
+    ///     }
+    ///
+    ///     fn propose(&self, evidence: Evidence, size: usize, _: &mut Memory) -> wimble::Result<Points> {
+    ///         opening::place(evidence, size, "centre", opening::Initial::First(0), |opening| {
+    ///             let middle = vec![0.5; opening.evidence.space.dim()];
+    ///             Ok(Points::from_rows(middle.len(), std::iter::repeat_n(middle.clone(), opening.count)))
+    ///         })
+    ///     }
+    /// }
+    ///
+    /// let space = SearchSpace::new([Dimension::real("x", -1.0, 1.0)])?;
+    /// let store = Arc::new(wimble_study::Memory::new(SystemClock));
+    /// let study = Study::open_or_create(store, Settings::new("s", space, "random".parse()?))?;
+    /// let study = study.proposing_with(Box::new(Centre))?;
+    /// assert_eq!(study.ask("worker", "key", 1)?[0].configuration.real("x")?, 0.0);
+    /// # Ok::<(), wimble_study::Error>(())
+    /// ```
+    pub fn proposing_with(self, strategy: Box<dyn Strategy>) -> Result<Self> {
+        strategy.check(&self.settings.space, &self.settings.goal)?;
+        let other = Some(strategy.name());
+        let model = self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let model = Mutex::new(Model { strategy: Some(strategy), ..model });
+        Ok(Self { model, other, ..self })
     }
 
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
@@ -128,7 +185,7 @@ impl Study {
     /// running ([`Self::progress`]): a trial whose worker is lost is given to another. Asking again with the same
     /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
-        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted })
+        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted, fresh: false })
     }
 
     /// The same for one incarnation of a worker.
@@ -160,9 +217,19 @@ impl Study {
                     if follower.issued() < issued {
                         return Err(replaced());
                     }
-                    let many = crowd.widen(count);
-                    let count = many.max(self.settings.batch_size).min(room).max(count);
-                    proposal = Some(follower.propose(strategy, count)?);
+                    // What others find in the queue was not fixed by them.
+                    let many = crowd.widen(count).max(self.settings.batch_size).min(room);
+                    let count = if ask.fresh { count } else { count.max(many) };
+                    let mut proposed = follower.propose(strategy, count)?;
+                    if let Some(fixed) = &self.fixed {
+                        let all = std::mem::take(&mut proposed.configurations);
+                        proposed.configurations =
+                            all.into_iter().map(|one| fixed.apply(one)).collect();
+                    }
+                    if let Some(name) = self.other {
+                        proposed.engine = format!("{} with {name}", proposed.engine);
+                    }
+                    proposal = Some(proposed);
                 }
             }
         }

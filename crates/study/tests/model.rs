@@ -463,8 +463,13 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
                 let (name, key_name) = (format!("w{worker}"), format!("k{key}"));
                 let process = incarnation.to_string();
                 let named = (*incarnation > 0).then_some(process.as_str());
-                let ask =
-                    Ask { worker: &name, incarnation: named, key: &key_name, wanted: *wanted };
+                let ask = Ask {
+                    worker: &name,
+                    incarnation: named,
+                    key: &key_name,
+                    wanted: *wanted,
+                    fresh: false,
+                };
                 let issued = model.trials.len();
                 let got = ask_store(&*store, &ask, issued, *spare);
                 (model.ask((*worker, *incarnation), *key, *wanted, *spare), got)

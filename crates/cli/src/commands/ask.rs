@@ -5,7 +5,9 @@ use std::io::Write as _;
 use anyhow::Result;
 use clap::Args;
 use wimble_study::runner::WorkerKey;
+use wimble_study::store::Ask;
 
+use crate::given;
 use crate::storage::Which;
 
 /// Arguments of `wimble ask`.
@@ -16,6 +18,10 @@ pub struct Arguments {
     /// Number of trials
     #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
+    /// Give a parameter this value, such as optimiser=sgd, and let the method choose the rest; once for each. Such trials are
+    /// new ones, whatever waits in the queue
+    #[arg(long, value_name = "PARAMETER=VALUE")]
+    fix: Vec<String>,
     /// The key of the worker that will evaluate them. A worker that asks again gets its unfinished trials first
     /// [default: a new key]
     #[arg(long, value_name = "KEY")]
@@ -28,10 +34,19 @@ pub struct Arguments {
 /// Prints one JSON object a trial. None is printed when the budget is spent.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.open_or_create()?;
+    let fixed = given::values(&study.settings().space, &arguments.fix)?;
+    let study = study.fixing(fixed)?;
     let worker = WorkerKey::given(arguments.worker.clone());
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
     let mut out = crate::terminal::out();
-    for claim in study.ask(worker.as_str(), &key, arguments.count as usize)? {
+    let ask = Ask {
+        worker: worker.as_str(),
+        incarnation: None,
+        key: &key,
+        wanted: arguments.count as usize,
+        fresh: !arguments.fix.is_empty(),
+    };
+    for claim in study.ask_with(&ask)? {
         let row = serde_json::json!({
             "trial": claim.trial,
             "token": claim.token.to_string(),

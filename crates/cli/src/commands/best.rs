@@ -87,10 +87,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     match count {
-        1 if goal.is_single() => write!(out, "{}", best_trial::describe("Best", &best, goal))?,
+        1 if goal.is_single() => {
+            write!(out, "{}", best_trial::describe("Best", study.settings(), &best))?
+        }
         _ if best.violating => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
         1 => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
-        _ => write!(out, "{}", table::trials(study.settings(), &trials))?,
+        _ => write!(out, "{}", table::trials(study.settings(), &trials).text)?,
     }
     if let Some(kept) = recommended.filter(|kept| kept.trial != best.trial) {
         let (name, words) = (quoted(&study.settings().name), arguments.which.storage.words());
@@ -142,7 +144,7 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
         .collect::<Result<_, _>>()?;
     let method = study.settings().method.name();
     writeln!(out, "Recommended by {method}: {} of the trials\n", kept.len())?;
-    write!(out, "{}", table::values(study.settings(), &trials))?;
+    write!(out, "{}", table::values(study.settings(), &trials).text)?;
     let mut by_values = study.standing(Standing::front)?;
     let mut by_model = kept;
     by_values.sort_unstable();
@@ -160,7 +162,7 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
 fn described(study: &Study, heading: &str, best: &Best) -> Result<String> {
     let goal = &study.settings().goal;
     Ok(match goal.is_single() {
-        true => best_trial::describe(heading, best, goal),
+        true => best_trial::describe(heading, study.settings(), best),
         false => crate::front::describe(heading, &study.trial(best.trial)?, goal),
     })
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use wimble::goal::{Direction, Fidelity, Goal, Objective};
 use wimble::internals::edits;
-use wimble::space::{Configuration, SearchSpace};
+use wimble::space::{Configuration, Fixed, SearchSpace};
 use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Guarantee;
 use wimble::theory::{Failures, Plan, Rounds};
@@ -24,7 +24,7 @@ const SCRIPTS: [&str; 7] = ["jl", "js", "pl", "py", "R", "rb", "sh"];
 /// Arguments of `wimble check`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The study file
+    /// The study file; `-` reads it from standard input
     #[arg(default_value = "study.toml")]
     file: PathBuf,
     /// Print one JSON object
@@ -36,7 +36,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let file = storage::read(&arguments.file)?;
     let settings = file.settings(None);
-    let sample = sample(&settings);
+    let sample = sample(&file, &settings)?;
     let home = storage::home(&arguments.file);
     let command = file.evaluation.as_ref().map(|evaluation| {
         let evaluator = Evaluator {
@@ -81,7 +81,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let goal = goal(&settings.goal);
-    writeln!(out, "{} is valid. Nothing was run.\n", arguments.file.display())?;
+    let name = match arguments.file.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => arguments.file.display().to_string(),
+    };
+    writeln!(out, "{name} is valid. Nothing was run.\n")?;
     writeln!(out, "study      {}: {goal}", file.name)?;
     if let Some(limits) = limits(&settings.goal) {
         writeln!(out, "limits     {limits}; a trial that misses one is violating")?;
@@ -100,6 +104,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     writeln!(out, "guarantee  {}", guarantee.to_string().replace('\n', "\n           "))?;
     for (line, words) in known(&settings.space).iter().enumerate() {
         writeln!(out, "{:<10} {words}", if line == 0 { "known" } else { "" })?;
+    }
+    if file.fixed.iter().next().is_some() {
+        writeln!(out, "fixed      {}; the method chooses the rest", file.fixed)?;
     }
     writeln!(out, "sample     {sample}")?;
     match (&command, &file.evaluation) {
@@ -138,6 +145,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             writeln!(out, "           {timeout}; {retries} if it fails")?;
         }
         _ => writeln!(out, "command    none: evaluate trials with `wimble ask` and `wimble tell`")?,
+    }
+    for (event, command) in [("result", &file.on.result), ("end", &file.on.end)] {
+        if let Some(words) = command {
+            let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+            writeln!(out, "{:<10} {}", format!("on {event}"), words.join(" "))?;
+        }
     }
     for note in notes {
         writeln!(out, "note       {note}")?;
@@ -225,10 +238,10 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn sample(settings: &Settings) -> Configuration {
-    let space = &settings.space;
+fn sample(file: &StudyFile, settings: &Settings) -> Result<Configuration> {
+    let fixed = Fixed::new(&settings.space, file.fixed.clone())?;
     let mut rng = settings.seed.stream("sample of a study file", 0);
-    space.decode(&space.sample(&mut rng))
+    Ok(fixed.apply(settings.space.decode(&fixed.space().sample(&mut rng))))
 }
 
 fn budget(file: &StudyFile, settings: &Settings) -> String {

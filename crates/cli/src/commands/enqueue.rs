@@ -2,13 +2,12 @@
 
 use std::io::{BufRead as _, Write as _};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
-use wimble::internals::nearest;
 use wimble::space::{Configuration, SearchSpace};
-use wimble_study::exchange::csv;
 use wimble_study::runner::WorkerKey;
 
+use crate::given;
 use crate::storage::{Storage, Which};
 
 /// Arguments of `wimble enqueue`.
@@ -52,18 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// The configuration that the words say.
 fn given(space: &SearchSpace, pairs: &[String]) -> Result<Configuration> {
-    let mut configuration = Configuration::new();
-    for pair in pairs {
-        let Some((name, text)) = pair.split_once('=') else {
-            bail!("`{pair}` is not of the form PARAMETER=VALUE");
-        };
-        let Some(parameter) = space.parameters().find(|one| one.name == name) else {
-            return Err(unknown(space, name));
-        };
-        if configuration.insert(name, csv::value(parameter, text)?).is_some() {
-            bail!("`{name}` is given twice");
-        }
-    }
+    let configuration = given::values(space, pairs)?;
     space.encode(&configuration)?;
     space.check_known(&configuration)?;
     Ok(configuration)
@@ -84,15 +72,4 @@ fn read(space: &SearchSpace) -> Result<Vec<Configuration>> {
         configurations.push(configuration);
     }
     Ok(configurations)
-}
-
-fn unknown(space: &SearchSpace, name: &str) -> anyhow::Error {
-    let names: Vec<&str> = space.parameters().map(|one| one.name).collect();
-    let all = names.join(", ");
-    match nearest(name, names.iter().copied()) {
-        Some(near) => {
-            anyhow!("there is no parameter `{name}`; did you mean `{near}`? There are {all}")
-        }
-        None => anyhow!("there is no parameter `{name}`; there are {all}"),
-    }
 }

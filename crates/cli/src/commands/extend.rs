@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use wimble_study::exchange::csv;
 use wimble_study::{Extension, Study};
 
+use crate::given;
 use crate::storage::{self, Storage, quoted};
 
 /// Arguments of `wimble extend`.
@@ -39,16 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             file.name
         );
     }
-    let mut extension = Extension::default();
-    for pair in &arguments.set {
-        let Some((name, text)) = pair.split_once('=') else {
-            bail!("`{pair}` is not of the form PARAMETER=VALUE");
-        };
-        let Some(parameter) = file.space.parameters().find(|one| one.name == name) else {
-            bail!("{} has no parameter `{name}`", arguments.file.display());
-        };
-        extension = extension.set(name, csv::value(parameter, text)?);
-    }
+    let extension = Extension { set: given::values(&file.space, &arguments.set)? };
     let (new, _) = storage::open_or_create(&store, &file)?;
     let extended = extension.apply(&old, &new)?;
     let mut out = crate::terminal::out();

@@ -4,14 +4,17 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use wimble_study::exchange::Row;
+use wimble_study::notice::{self, On};
 use wimble_study::runner::process::Urgency;
-use wimble_study::runner::{End, Evaluator, KeptResults, Runner, Stop, Summary, WorkerKey};
+use wimble_study::runner::{End, Evaluator, Event, KeptResults, Runner, Stop, Summary, WorkerKey};
 use wimble_study::study_file::duration;
 use wimble_study::{Best, Counts, Study};
 
@@ -31,7 +34,7 @@ const SHOWN: usize = 10;
 /// Arguments of `wimble run`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The study file
+    /// The study file; `-` reads it from standard input
     #[arg(default_value = "study.toml")]
     file: PathBuf,
     #[command(flatten)]
@@ -105,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             study: file.name.clone(),
             goal: file.goal.clone(),
             evaluation,
-            home,
+            home: home.clone(),
         },
         worker,
         workers: file.workers,
@@ -129,7 +132,21 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         None => None,
     };
     let over = AtomicBool::new(false);
+    let notices = Notices { on: &file.on, study: &study, home: &home };
+    let (results, told) = mpsc::channel();
     let summary = std::thread::scope(|scope| {
+        // One after the other, beside the trials: a slow command holds up nothing but the next of its kind.
+        let notices = &notices;
+        let display = &display;
+        scope.spawn(move || {
+            for trial in told {
+                if let Err(reason) = notices.result(trial) {
+                    display.say(&format!(
+                        "note: trial {trial}: the command of `on.result` failed: {reason}"
+                    ));
+                }
+            }
+        });
         scope.spawn(|| {
             for _signal in &mut signals {
                 stop.request();
@@ -141,13 +158,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         });
         scope.spawn(|| display.keep(&study, &over));
-        let summary = runner.run(&study, &|event| display.show(&event));
+        let summary = runner.run(&study, &|event| {
+            if let (Event::Told { trial, .. }, true) = (&event, notices.on.result.is_some()) {
+                let _ = results.send(*trial);
+            }
+            display.show(&study, &event);
+        });
+        // Ends the thread above, once it is done with what it has.
+        drop(results);
         over.store(true, Ordering::SeqCst);
         handle.close();
         summary
     });
     display.finish();
-    report(arguments, &study, &summary?, began.elapsed(), kept.folder())
+    report(arguments, &study, &notices, &summary?, began.elapsed(), kept.folder())
 }
 
 /// Waits until the slots have killed their commands, and for nothing else.
@@ -213,6 +237,7 @@ fn private_folder(shared: &Path) -> Result<PathBuf> {
 fn report(
     arguments: &Arguments,
     study: &Study,
+    notices: &Notices<'_>,
     summary: &Summary,
     took: Duration,
     kept: &Path,
@@ -233,8 +258,7 @@ fn report(
         Some(_) => Spent::of(study)?,
         None => None,
     };
-    let mut out = crate::terminal::out();
-    if arguments.json {
+    let json = || -> Result<serde_json::Value> {
         let end = match summary.end {
             End::BudgetSpent => "budget-spent",
             End::TimeOver => "time-over",
@@ -250,8 +274,8 @@ fn report(
             "kept": summary.kept,
             "seconds": took.as_secs_f64(),
             "counts": counts,
-            "best": best,
-            "recommended": recommended,
+            "best": best.as_ref().map(best_trial::json),
+            "recommended": recommended.as_ref().map(best_trial::json),
         });
         if let (Some(fields), Some(spent)) = (report.as_object_mut(), &spent) {
             fields.insert("stopped".to_owned(), spent.stopped.into());
@@ -266,7 +290,11 @@ fn report(
                 fields.extend(outlook.json()?);
             }
         }
-        writeln!(out, "{report}")?;
+        Ok(report)
+    };
+    let mut out = crate::terminal::out();
+    if arguments.json {
+        writeln!(out, "{}", json()?)?;
     } else {
         write!(out, "{}", ending(summary, counts.as_ref(), took))?;
         if let Some(spent) = &spent {
@@ -281,7 +309,7 @@ fn report(
             )?;
         }
         if let Some(best) = best.as_ref().filter(|_| is_single) {
-            write!(out, "\n{}", best_trial::describe("Best", best, goal))?;
+            write!(out, "\n{}", best_trial::describe("Best", study.settings(), best))?;
         }
         let shown = if several { SHOWN } else { 1 };
         if let Some(outlook) = outlook(shown)?.filter(|outlook| !outlook.is_empty()) {
@@ -291,7 +319,7 @@ fn report(
             && kept.trial != best.trial
         {
             writeln!(out, "\n{}", best_trial::expected_best(study, kept))?;
-            write!(out, "{}", best_trial::describe("Recommended", kept, goal))?;
+            write!(out, "{}", best_trial::describe("Recommended", study.settings(), kept))?;
         }
         let name = quoted(&study.settings().name);
         let worth_a_look = match &counts {
@@ -305,6 +333,13 @@ fn report(
             _ => format!("trials {name} --sort value"),
         };
         writeln!(out, "\n{}", next(arguments, study, summary, &worth_a_look))?;
+    }
+    out.flush()?;
+    if notices.on.end.is_some()
+        && let Err(reason) =
+            json().map_err(|error| error.to_string()).and_then(|report| notices.end(report))
+    {
+        eprintln!("note: the command of `on.end` failed: {}", crate::terminal::plain(&reason));
     }
     match &summary.end {
         // Every trial is finished, and none has a value: whatever calls wimble must not take that for a result.
@@ -331,6 +366,46 @@ fn report(
             );
             Err(CommandBroken(message.trim_end().to_owned()).into())
         }
+    }
+}
+
+/// The commands that the study file has for results and for the end.
+struct Notices<'r> {
+    on: &'r On,
+    study: &'r Study,
+    home: &'r Path,
+}
+
+impl Notices<'_> {
+    fn result(&self, trial: u64) -> Result<(), String> {
+        let Some(command) = &self.on.result else { return Ok(()) };
+        let trial = self.study.trial(trial).map_err(|error| error.to_string())?;
+        let row = Row::new(&trial, &self.study.settings().goal);
+        let mut variables = self.variables("result");
+        variables.push(("WIMBLE_TRIAL", trial.id.to_string()));
+        variables.push(("WIMBLE_STATE", row.state.clone()));
+        variables.extend(row.value.map(|value| ("WIMBLE_VALUE", value.to_string())));
+        let json = serde_json::to_value(&row).map_err(|error| error.to_string())?;
+        notice::run(command, self.home, &variables, &self.named("result", json))
+    }
+
+    fn end(&self, report: serde_json::Value) -> Result<(), String> {
+        let Some(command) = &self.on.end else { return Ok(()) };
+        let mut variables = self.variables("end");
+        let end = report["end"].as_str().unwrap_or_default().to_owned();
+        variables.push(("WIMBLE_END", end));
+        notice::run(command, self.home, &variables, &self.named("end", report))
+    }
+
+    fn variables(&self, event: &str) -> Vec<(&'static str, String)> {
+        let study = self.study.settings().name.clone();
+        vec![("WIMBLE_EVENT", event.to_owned()), ("WIMBLE_STUDY", study)]
+    }
+
+    fn named(&self, event: &str, mut json: serde_json::Value) -> serde_json::Value {
+        json["event"] = event.into();
+        json["study"] = self.study.settings().name.clone().into();
+        json
     }
 }
 

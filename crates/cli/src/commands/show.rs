@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use wimble::forecast::{Forecast, Good};
-use wimble::goal::Goal;
 use wimble_study::exchange::Row;
 use wimble_study::runner::trial_folder;
 use wimble_study::study_file::duration;
-use wimble_study::{Neighbours, Origin, Outcome, Study, Trial};
+use wimble_study::{Neighbours, Origin, Outcome, Settings, Study, Trial};
 
+use crate::best_trial;
+use crate::columns::attempts;
+use crate::exit::Usage;
 use crate::fidelity;
 use crate::front;
 use crate::progress::short;
-use crate::storage::{self, Which};
+use crate::storage::{self, Storage, Which};
 
 /// How many neighbours are shown.
 const NEIGHBOURS: usize = 3;
@@ -27,10 +29,11 @@ const SHOWN: u64 = 64 << 10;
 /// Arguments of `wimble show`.
 #[derive(Args)]
 pub struct Arguments {
-    /// The number of the trial
-    trial: u64,
+    /// The study, if the storage has more than one, and the number of the trial: `wimble show bake 12`
+    #[arg(value_name = "[STUDY] TRIAL", num_args = 1..=2, required = true)]
+    words: Vec<String>,
     #[command(flatten)]
-    which: Which,
+    storage: Storage,
     /// Also show what the method's model predicts here: a value, or the probability of a good one.
     /// Reads the whole history
     #[arg(long)]
@@ -40,10 +43,31 @@ pub struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// Which study, and which of its trials. The number may also come first.
+    fn meant(&self) -> Result<(Which, u64)> {
+        let number = |word: &String| word.parse::<u64>().ok();
+        let (study, trial) = match &self.words[..] {
+            [only] => (None, number(only)),
+            [study, trial] if number(trial).is_some() => (Some(study), number(trial)),
+            [trial, study] => (Some(study), number(trial)),
+            _ => (None, None),
+        };
+        let Some(trial) = trial else {
+            let words = self.words.join(" ");
+            let message =
+                format!("`{words}` names no trial; write its number: wimble show STUDY 12");
+            return Err(Usage(message).into());
+        };
+        Ok((Which::of(study.cloned(), self.storage.clone()), trial))
+    }
+}
+
 /// Prints the trial.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let study = arguments.which.look()?;
-    let trial = study.trial(arguments.trial)?;
+    let (which, number) = arguments.meant()?;
+    let study = which.look()?;
+    let trial = study.trial(number)?;
     let record = study.store().study(&study.settings().name)?;
     // Users and other programs made the rest.
     let engine = (trial.origin == Origin::Proposed).then(|| record.engine_of(trial.id));
@@ -54,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     } else {
         None
     };
-    let log = log(arguments, &study, &trial)?;
+    let log = log(&which, &study, &trial)?;
     let steps = match study.settings().goal.partial() {
         Some(_) => study.steps(trial.id)?,
         None => Vec::new(),
@@ -70,6 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         });
         json["output"] = output(&trial).into();
         json["engine"] = engine.into();
+        json["attempts"] = attempts(&trial).into();
         if arguments.model {
             json["model"] = serde_json::to_value(forecast)?;
         }
@@ -77,7 +102,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return Ok(());
     }
     let goal = &study.settings().goal;
-    write!(out, "{}", describe(&trial, goal, engine.filter(|_| record.engines.len() > 1)))?;
+    let engine = engine.filter(|_| record.engines.len() > 1);
+    write!(out, "{}", describe(&trial, study.settings(), engine))?;
     write!(out, "{}", fidelity::curve(goal, &steps))?;
     if arguments.model {
         writeln!(out, "\n{}", expected(forecast.as_ref(), study.settings().method.name()))?;
@@ -117,7 +143,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The trial in words, with the version of wimble that proposed it if that is given.
-fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
+fn describe(trial: &Trial, settings: &Settings, engine: Option<&str>) -> String {
+    let goal = &settings.goal;
     let row = Row::new(trial, goal);
     let told = trial.outcome().and_then(Outcome::measurement);
     let part = told.map(|told| fidelity::part(goal, told)).unwrap_or_default();
@@ -141,10 +168,7 @@ fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
     if !values.is_empty() {
         text.push_str("parameters\n");
     }
-    let width = trial.configuration.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, value) in &trial.configuration {
-        text.push_str(&format!("  {name:width$}  {value}\n"));
-    }
+    text.push_str(&best_trial::parameters(&settings.space, &trial.configuration));
     if !row.attributes.is_empty() {
         text.push_str("attributes\n");
         let width = row.attributes.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -169,6 +193,7 @@ fn describe(trial: &Trial, goal: &Goal, engine: Option<&str>) -> String {
         "lost",
         (trial.lost > 0).then(|| format!("{} times, because its worker died", trial.lost)),
     );
+    line("attempts", (trial.lost > 0).then(|| attempts(trial).to_string()));
     text
 }
 
@@ -206,8 +231,8 @@ fn output(trial: &Trial) -> Option<&str> {
 }
 
 /// The log of a trial that has a folder, if the study was named by its file.
-fn log(arguments: &Arguments, study: &Study, trial: &Trial) -> Result<Option<(String, String)>> {
-    let Some((path, file)) = arguments.which.path().zip(arguments.which.file()?) else {
+fn log(which: &Which, study: &Study, trial: &Trial) -> Result<Option<(String, String)>> {
+    let Some((path, file)) = which.path().zip(which.file()?) else {
         return Ok(None);
     };
     let Some(folders) = file.evaluation.and_then(|evaluation| evaluation.folders) else {

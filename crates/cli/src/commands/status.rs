@@ -8,6 +8,7 @@ use clap::Args;
 use wimble_study::study_file::duration;
 use wimble_study::{Counts, Filter, Stage, Study, Timestamp, Trial};
 
+use crate::best_trial;
 use crate::front::{self, Outlook};
 use crate::progress::short;
 use crate::storage::Which;
@@ -91,7 +92,7 @@ fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
         "running": running.collect::<Vec<_>>(),
     });
     if study.settings().goal.objectives().len() == 1 {
-        report["best"] = serde_json::to_value(study.best()?)?;
+        report["best"] = study.best()?.as_ref().map(best_trial::json).into();
     }
     if let (false, Some(fields)) = (study.settings().goal.is_single(), report.as_object_mut()) {
         let mut found = Outlook::of(study, 0)?.json()?;

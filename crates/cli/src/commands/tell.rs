@@ -173,8 +173,18 @@ fn tell(study: &Study, token: &str, mut fields: Map<String, Json>) -> Result<()>
     }
     let is_measured = fields.values().any(|json| !json.is_null());
     let say = |outcome: &Outcome| -> Result<&str> {
-        study.tell_with(token, outcome, &attributes, &format!("tell-{token}"))?;
-        Ok("told")
+        // The key is ours: the user gave a token, and is told about the trial.
+        match study.tell_with(token, outcome, &attributes, &format!("tell-{token}")) {
+            Err(wimble_study::Error::KeyReused { study: name, .. }) => {
+                let told = study
+                    .trial(token.trial)?
+                    .outcome()
+                    .map_or_else(String::new, ToString::to_string);
+                let (study, trial) = (name, token.trial);
+                Err(wimble_study::Error::AlreadyTold { study, trial, outcome: told }.into())
+            }
+            told => told.map(|()| "told").map_err(Into::into),
+        }
     };
     let done = match (is_measured, failed, flags) {
         (true, None, [false, false, false]) => {

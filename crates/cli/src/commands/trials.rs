@@ -1,5 +1,6 @@
 //! `wimble trials`: the trials of a study, filtered and sorted.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use anyhow::{Result, bail};
@@ -7,8 +8,11 @@ use clap::{Args, ValueEnum};
 use wimble::goal::Goal;
 use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
+use wimble_study::view::{self, Chronicle};
 use wimble_study::{Filter, Outcome, Stage, Study, Trial};
 
+use crate::columns::Columns;
+use crate::exit::Usage;
 use crate::storage::Which;
 use crate::table;
 
@@ -26,6 +30,14 @@ pub struct Arguments {
     /// Show only trials that this worker runs or finished
     #[arg(long)]
     worker: Option<String>,
+    /// Show only trials that this holds for, such as "rate < 0.01 and optimiser = sgd". Columns are trial, state, worker,
+    /// origin, lost, seconds, objectives, constraints and parameters; `~` finds a part of a text
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Show these columns of the table, such as trial,value,rate: trial, state, value, worker, origin, attempts, seconds,
+    /// started, finished, objectives, constraints, parameters and attributes
+    #[arg(long, value_name = "NAMES", conflicts_with = "json")]
+    columns: Option<String>,
     /// Show at most this many trials
     #[arg(long)]
     limit: Option<usize>,
@@ -98,7 +110,25 @@ impl Order {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.look()?;
     let goal = &study.settings().goal;
-    let mut trials = select(arguments, Order::of(&arguments.sort, goal)?, &study)?;
+    let order = Order::of(&arguments.sort, goal)?;
+    let mut trials = match &arguments.condition {
+        None => select(arguments, arguments.limit, order, &study)?,
+        Some(condition) => {
+            let store = study.store();
+            let mut chronicle = Chronicle::new(store.study(&study.settings().name)?);
+            chronicle.catch_up(&**store)?;
+            let filter = view::filter::Filter::parse(condition, &chronicle)
+                .map_err(|mistake| Usage(format!("--where: {mistake}")))?;
+            let is_met = move |trial: &wimble_study::Result<Trial>| match trial {
+                // A trial that came after the others were looked at is in no comparison.
+                Ok(trial) => usize::try_from(trial.id)
+                    .is_ok_and(|id| id < chronicle.len() && filter.is_met(&chronicle, id)),
+                Err(_) => true,
+            };
+            let all = select(arguments, None, order, &study)?.filter(is_met);
+            Box::new(all.take(arguments.limit.unwrap_or(usize::MAX)))
+        }
+    };
     let mut out = crate::terminal::out();
     if arguments.json {
         for trial in trials {
@@ -108,12 +138,30 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     // A table knows all of its rows, to know how wide they are: a long list is several.
     let mut shown = 0;
+    let mut hidden: Vec<String> = Vec::new();
     loop {
         let block: Vec<Trial> = trials.by_ref().take(BLOCK).collect::<Result<_, _>>()?;
         if block.is_empty() && shown > 0 {
             break;
         }
-        write!(out, "{}", table::trials(study.settings(), &block))?;
+        match &arguments.columns {
+            None => {
+                let fitted = table::trials(study.settings(), &block);
+                write!(out, "{}", fitted.text)?;
+                hidden.extend(
+                    fitted
+                        .hidden
+                        .into_iter()
+                        .filter(|name| !hidden.contains(name))
+                        .collect::<Vec<_>>(),
+                );
+            }
+            Some(names) => {
+                let columns = Columns::parse(names, study.settings(), &attributes(&block))?;
+                let cells = columns.cells(study.settings(), &block);
+                write!(out, "{}", table::of_columns(&cells, None))?;
+            }
+        }
         shown += block.len();
         if block.len() < BLOCK {
             break;
@@ -123,14 +171,33 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if (shown as u64) < all {
         writeln!(out, "\n{shown} of {all} trials")?;
     }
+    if !hidden.is_empty() {
+        writeln!(
+            out,
+            "\nNot shown: {}. --columns shows what you name, `wimble show` and --json all of it",
+            hidden.join(", ")
+        )?;
+    }
     Ok(())
+}
+
+/// The names of all attributes of some trials.
+fn attributes(trials: &[Trial]) -> Vec<String> {
+    let names = trials.iter().filter_map(Trial::attributes).flat_map(|all| all.iter());
+    let names: BTreeSet<String> = names.map(|(name, _)| name.to_owned()).collect();
+    names.into_iter().collect()
 }
 
 /// Trials, one after the other.
 type Selected<'s> = Box<dyn Iterator<Item = wimble_study::Result<Trial>> + 's>;
 
 /// The trials to print. In the order of their numbers they are read as they are printed; to sort them takes all of them.
-fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<Selected<'s>> {
+fn select<'s>(
+    arguments: &Arguments,
+    limit: Option<usize>,
+    order: Order,
+    study: &'s Study,
+) -> Result<Selected<'s>> {
     let goal = &study.settings().goal;
     let (stage, outcome) = match arguments.state {
         None => (None, None),
@@ -145,7 +212,7 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
     let plain = arguments.worker.is_none() && !arguments.reverse;
     // The store keeps the best in order: no need to read a million trials for ten.
     if let (Order::Objective(0), true, None | Some(StateName::Complete), Some(limit)) =
-        (order, plain && goal.is_single(), arguments.state, arguments.limit)
+        (order, plain && goal.is_single(), arguments.state, limit)
     {
         let best = study.best_trials(limit)?;
         if best.len() == limit || arguments.state.is_some() {
@@ -164,7 +231,7 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
         stage,
         outcome,
         worker: arguments.worker.clone(),
-        limit: arguments.limit.filter(|_| in_order),
+        limit: limit.filter(|_| in_order),
         ..Filter::default()
     };
     if in_order {
@@ -190,7 +257,7 @@ fn select<'s>(arguments: &Arguments, order: Order, study: &'s Study) -> Result<S
     if arguments.reverse {
         trials.reverse();
     }
-    trials.truncate(arguments.limit.unwrap_or(usize::MAX));
+    trials.truncate(limit.unwrap_or(usize::MAX));
     Ok(Box::new(trials.into_iter().map(Ok)))
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::document::DimensionDocument;
 use super::kind::{Kind, Scale};
+use super::steps::stepped;
 use super::value::Value;
 use crate::error::{Error, Result};
 
@@ -27,8 +28,8 @@ pub struct Dimension {
     pub kind: Kind,
     /// When it is active; always, if there is none.
     pub condition: Option<Condition>,
-    /// A step given to what is no integer: remembered so that it is refused, not ignored.
-    stray_step: Option<i64>,
+    /// A step that was refused, and what is accepted: remembered until the dimension is checked.
+    stray_step: Option<(Value, String)>,
 }
 
 impl Dimension {
@@ -89,12 +90,28 @@ impl Dimension {
         Self::new(name, Kind::Shares { of })
     }
 
-    /// Only every `step`-th integer from `low`. Only integers on a linear scale have steps.
+    /// Only every `step`-th number from `low`, on a linear scale. A real number with a step is an ordinal dimension: its
+    /// levels are `low`, `low + step`, and so on.
+    ///
+    /// ```
+    /// use wimble::space::Dimension;
+    /// assert_eq!(Dimension::real("x", 0.0, 1.0).step(0.5), Dimension::ordinal("x", [0.0, 0.5, 1.0]));
+    /// ```
     #[must_use]
-    pub fn step(mut self, by: i64) -> Self {
-        match &mut self.kind {
-            Kind::Integer { step, .. } => *step = by,
-            _ => self.stray_step = Some(by),
+    pub fn step(mut self, by: impl Into<Value>) -> Self {
+        let by = by.into();
+        let read = match (&self.kind, by.as_integer(), by.as_real()) {
+            (Kind::Integer { low, high, scale, .. }, Some(step), _) => {
+                Ok(Kind::Integer { low: *low, high: *high, scale: *scale, step })
+            }
+            (Kind::Integer { .. }, None, _) => Err("an integer".to_owned()),
+            (Kind::Real { low, high, scale }, _, Some(step)) => stepped(*low, *high, *scale, step),
+            (Kind::Real { .. }, _, None) => Err("a number".to_owned()),
+            _ => Err("absent: only numbers have a step".to_owned()),
+        };
+        match read {
+            Ok(kind) => self.kind = kind,
+            Err(allowed) => self.stray_step = Some((by, allowed)),
         }
         self
     }
@@ -122,9 +139,8 @@ impl Dimension {
 
     /// Refuses what no dimension can be, whatever the others are.
     pub(super) fn check(&self) -> Result<()> {
-        if let Some(step) = self.stray_step {
-            let allowed = "absent: only integer dimensions have a step";
-            return Err(Error::invalid(format!("{}.step", self.name), step, allowed));
+        if let Some((step, allowed)) = &self.stray_step {
+            return Err(Error::invalid(format!("{}.step", self.name), step.quoted(), allowed));
         }
         self.kind.check(&self.name)
     }

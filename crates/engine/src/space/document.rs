@@ -8,7 +8,7 @@
 //!      "when": {"parent": "optimiser", "values": ["sgd"]}} ] }
 //! ```
 //!
-//! `scale` is linear, `step` 1 and `repeats` false unless written; `candidates`, a list of configurations,
+//! `scale` is linear, `step` 1 for integers and `repeats` false unless written; `candidates`, a list of configurations,
 //! makes a finite space; `known` is a list of constraints. Unknown fields, and fields of another type, are refused. What is read becomes a
 //! checked type at once: no other module sees these.
 
@@ -100,7 +100,7 @@ impl KindName {
     /// The fields that belong to it, besides `name`, `type` and `when`.
     fn fields(self) -> &'static [&'static str] {
         match self {
-            Self::Real => &["low", "high", "scale"],
+            Self::Real => &["low", "high", "scale", "step"],
             Self::Integer => &["low", "high", "scale", "step"],
             Self::Boolean => &[],
             Self::Categorical => &["choices"],
@@ -235,8 +235,14 @@ impl TryFrom<DimensionDocument> for Dimension {
                 )?,
             },
         };
+        let is_real = matches!(kind, Kind::Real { .. });
         let mut dimension = Self::new(document.name, kind);
         dimension.condition = document.when;
+        if let Some(step) = document.step.filter(|_| is_real) {
+            dimension.kind.check(&dimension.name)?;
+            dimension = dimension.step(step);
+            dimension.check()?;
+        }
         Ok(dimension)
     }
 }

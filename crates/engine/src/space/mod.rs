@@ -16,6 +16,7 @@ mod dimension;
 mod document;
 mod encoding;
 mod fingerprint;
+mod fixed;
 mod grid;
 mod kind;
 mod known;
@@ -26,12 +27,14 @@ mod properties;
 #[cfg(test)]
 mod refusals;
 mod shares;
+mod steps;
 mod value;
 
 pub use condition::Condition;
 pub use configuration::Configuration;
 pub use dimension::Dimension;
 pub(crate) use fingerprint::{Fingerprint, Taken};
+pub use fixed::Fixed;
 pub use kind::{Kind, Scale};
 pub use value::Value;
 

@@ -133,7 +133,7 @@ fn illegal_spaces_are_refused_by_field_and_value() {
     assert!(one(Dimension::log_integer("n", 1, 1 << 41)).contains("at most 2^40"));
     assert_eq!(
         one(Dimension::real("x", 0.0, 1.0).step(2)),
-        "x.step is 2, but must be absent: only integer dimensions have a step"
+        "x.step is 2, but must be positive, at most high - low, and such that there are at most 10000 values"
     );
     assert_eq!(
         one(Dimension::categorical("c", ["a"])),
@@ -260,8 +260,8 @@ fn the_written_form_is_plain_and_strict() {
             "b.scale is log, but must be absent",
         ),
         (
-            r#"{"name": "x", "type": "real", "low": 0, "high": 1, "step": 1}"#,
-            "x.step is 1, but must be absent: the type `real` has low, high, scale",
+            r#"{"name": "b", "type": "boolean", "step": 1}"#,
+            "b.step is 1, but must be absent: the type `boolean` has no fields of its own",
         ),
         (r#"{"name": "c", "type": "categorical"}"#, "c.choices is missing"),
         (

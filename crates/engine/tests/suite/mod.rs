@@ -38,6 +38,10 @@ pub const SEVERAL: [&str; 2] = [
     "ehvi candidates.samples=40 candidates.rounds=3 regression.fitted.evaluations=8",
 ];
 
+/// Methods that need a finite space.
+#[allow(dead_code, reason = "not every test needs them")]
+pub const FINITE: [&str; 1] = ["grid"];
+
 /// The strategy of these words, for batches of ten.
 pub fn strategy(method: &str) -> Box<dyn Strategy> {
     let spec: Spec = method.parse().unwrap_or_else(|error| panic!("{method}: {error}"));

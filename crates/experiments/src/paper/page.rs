@@ -107,15 +107,32 @@ pub fn page(
             true => format!("--trials {trials} --rounds {rounds} "),
             false => "--data DIR ".to_owned(),
         };
+    let only = only(settings, records);
     let _ = write!(
         text,
-        "## How it was run\n\n```sh\nwimble-lab paper {name} {numbers}--seed {seed}\n```\n\n\
+        "## How it was run\n\n```sh\nwimble-lab paper {name} {numbers}{only}--seed {seed}\n```\n\n\
          {ended} trials ended, {aborted} of them at their time limit; {} begun and not ended; {} lines of records could \
          not be read. The trials took {seconds:.0} seconds by the clock, added up.\n",
         records.trials.len() - ended,
         records.corrupt_lines
     );
     text
+}
+
+/// The options that leave methods or problems out, where the records have not all of them.
+fn only(settings: &Settings, records: &Records) -> String {
+    let option = |flag: &str, all: Vec<&str>, of: fn(&record::Key) -> &str| {
+        let there = |name: &&str| records.trials.keys().any(|key| of(key) == *name);
+        let some: Vec<&str> = all.iter().copied().filter(there).collect();
+        match some.is_empty() || some.len() == all.len() {
+            true => String::new(),
+            false => format!("--{flag} {} ", some.join(",")),
+        }
+    };
+    let methods = settings.methods.iter().map(|method| method.name.as_str()).collect();
+    let problems = settings.problems.iter().map(|subject| subject.name.as_str()).collect();
+    let methods = option("methods", methods, |key| &key.method);
+    methods + &option("problems", problems, |key| &key.problem)
 }
 
 /// What a reader of Figure 3 must know of its problems.

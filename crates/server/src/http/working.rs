@@ -253,6 +253,13 @@ fn check(store: &dyn Store, call: &Call) -> wimble_study::Result<()> {
                 addition.outcome.as_ref().map_or(Ok(()), |one| measured(&settings, 0, one))
             })
         }
+        Call::Transfer { study, trials, .. } => {
+            let settings = store.study(study)?.settings;
+            trials.iter().try_for_each(|trial| {
+                fits(&settings, &trial.configuration)?;
+                trial.outcome().map_or(Ok(()), |one| measured(&settings, trial.id, one))
+            })
+        }
         Call::TellWith { study, token, outcome, .. } => {
             measured(&store.study(study)?.settings, token.trial, outcome)
         }

@@ -4,6 +4,7 @@
 
 pub mod csv;
 pub mod json_lines;
+#[cfg(feature = "sqlite")]
 pub mod optuna;
 pub mod row;
 

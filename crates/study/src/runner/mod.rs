@@ -395,7 +395,7 @@ impl Asking<'_> {
         let Shared { runner, study, watch, absence, held, .. } = self.shared;
         let Runner { worker, workers, .. } = runner;
         let (name, incarnation) = (worker.as_str(), worker.incarnation());
-        let ask = Ask { worker: name, incarnation, key, wanted: *workers };
+        let ask = Ask { worker: name, incarnation, key, wanted: *workers, fresh: false };
         let asked = absence.outlast(|| study.ask_with(&ask), || {});
         let mut new = 0;
         for claim in asked.transpose()?.unwrap_or_default() {

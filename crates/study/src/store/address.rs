@@ -18,7 +18,9 @@ use std::time::Duration;
 use super::Store;
 use super::http::Http;
 use super::memory::Memory;
+#[cfg(feature = "postgres")]
 use super::postgres::Postgres;
+#[cfg(feature = "sqlite")]
 use super::sqlite::Sqlite;
 use crate::clock::SystemClock;
 use crate::error::{Error, Result};
@@ -46,8 +48,14 @@ impl Address {
     pub fn open(&self) -> Result<Arc<dyn Store>> {
         Ok(match self {
             Self::Memory => Arc::new(Memory::new(SystemClock)),
+            #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => Arc::new(Sqlite::at(path)?),
+            #[cfg(not(feature = "sqlite"))]
+            Self::Sqlite(_) => return Err(self.left_out("sqlite")),
+            #[cfg(feature = "postgres")]
             Self::Postgres(url) => Arc::new(Postgres::at(url)?),
+            #[cfg(not(feature = "postgres"))]
+            Self::Postgres(_) => return Err(self.left_out("postgres")),
             Self::Http(url) => Arc::new(Http::at(url)?),
         })
     }
@@ -55,18 +63,29 @@ impl Address {
     /// Opens the store to read it. A file of SQLite must exist, and is not written to.
     pub fn open_to_read(&self) -> Result<Arc<dyn Store>> {
         match self {
+            #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => Ok(Arc::new(Sqlite::to_read(path)?)),
-            Self::Memory | Self::Postgres(_) | Self::Http(_) => self.open(),
+            _ => self.open(),
         }
     }
 
     /// As [`Self::open`], for a caller that does its own waiting: calls to a server that is unreachable fail soon.
     pub fn open_impatient(&self) -> Result<Arc<dyn Store>> {
         match self {
+            #[cfg(feature = "postgres")]
             Self::Postgres(url) => Ok(Arc::new(Postgres::at(url)?.patience(Duration::ZERO))),
             Self::Http(url) => Ok(Arc::new(Http::at(url)?.patience(Duration::ZERO))),
-            Self::Memory | Self::Sqlite(_) => self.open(),
+            _ => self.open(),
         }
+    }
+
+    /// That this program has no such back end.
+    #[cfg(not(all(feature = "postgres", feature = "sqlite")))]
+    fn left_out(&self, feature: &str) -> Error {
+        let reason = format!(
+            "needs the feature `{feature}` of wimble-study, which this program was built without"
+        );
+        Error::Address { address: self.to_string(), reason }
     }
 }
 

@@ -10,7 +10,7 @@ use super::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
 use super::rules::Rules;
 use super::{
     Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Resume, Stage, Store, Tell,
-    ranked_value,
+    Transfer, ranked_value,
 };
 
 use crate::addition::Addition;
@@ -184,6 +184,10 @@ impl Store for Memory {
 
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
         self.write(study, |rules| rules.add(additions))
+    }
+
+    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
+        self.write(study, |rules| rules.transfer(transfer))
     }
 
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {

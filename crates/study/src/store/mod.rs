@@ -31,13 +31,20 @@
 //! repeated with the same key, token, outcome and attributes is acknowledged again. A key that was used for something else
 //! is refused. An ask that gave nothing leaves no trace. The answer to an ask is kept until all of its trials have been
 //! finished for a day ([`ANSWERS_KEPT`]); a later ask then forgets it, and its key counts as new. `wanted` is how many
-//! trials the worker wants to hold. Those that it holds already come first, under their tokens.
+//! trials the worker wants to hold. Those that it holds already come first, under their tokens. A fresh ask leaves the queue, and
+//! what others lost, to others: all else that it gives is proposed.
 //!
 //! **Additions** are trials that the method did not propose, each under a key that no other addition to the study has:
 //! adding one again gives the number of its trial and changes nothing, and a key with something else is refused. One
 //! call adds all or nothing. An addition without an outcome goes to the head of the queue. It counts against the budget,
 //! but is run even if the budget is spent: the user asked for it. An addition with an outcome is finished from the start,
 //! counts as imported, and does not count against the budget, which limits what is evaluated here.
+//!
+//! **Transfers** take trials of another storage over with their numbers, for a copy or a backup. They come in the order of
+//! their changes there, none before those with smaller numbers, and take sequence numbers of this study: readers of the copy
+//! find the same history. A trial that runs elsewhere waits in the queue here. A transfer that is repeated changes nothing, and
+//! a later one brings queued trials up to date. Once somebody worked on the copy, so that a trial has another outcome, holder or
+//! configuration than there, transfers are refused. Keys of asks and additions stay behind.
 //!
 //! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
 //!
@@ -68,12 +75,15 @@
 
 pub mod address;
 mod checks;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod columns;
 pub mod http;
 pub mod memory;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 mod rows;
 mod rules;
+#[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod steps;
 
@@ -88,7 +98,7 @@ use crate::attributes::Attributes;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
-use crate::settings::Record;
+use crate::settings::{EngineSpan, Record};
 use crate::step::{Report, Step};
 use crate::trial::{Change, Claim, State, Token, Trial};
 
@@ -109,6 +119,8 @@ pub struct Ask<'a> {
     pub key: &'a str,
     /// How many trials the worker wants to hold.
     pub wanted: usize,
+    /// Whether it wants new trials only, beside those that it holds: what waits in the queue is left to others.
+    pub fresh: bool,
 }
 
 /// A worker that starts again, and shows that it is the same.
@@ -133,6 +145,15 @@ pub struct Tell<'a> {
     pub attributes: &'a Attributes,
     /// The key of this tell.
     pub key: &'a str,
+}
+
+/// Trials of another storage, as they are there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transfer<'a> {
+    /// The engines that proposed the trials of the study there.
+    pub engines: &'a [EngineSpan],
+    /// The trials, in the order of their changes; each has the next number of the study, or is in it.
+    pub trials: &'a [Trial],
 }
 
 /// New points for a study.
@@ -325,6 +346,9 @@ pub trait Store: Reader {
 
     /// Adds trials that the method did not propose. Returns their numbers, in order.
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>>;
+
+    /// Takes over trials of another storage, with their numbers.
+    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()>;
 
     /// Renews leases. Returns those that could not be renewed.
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>>;

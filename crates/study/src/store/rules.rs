@@ -3,6 +3,8 @@
 //! A back end opens a transaction that excludes other writers of the study, and hands its [`Rows`] to [`Rules`]. It
 //! commits what the rules did, and rolls back if they refuse the call or the back end fails: neither changes anything.
 
+mod transfer;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -41,9 +43,10 @@ impl<'a, R: Rows> Rules<'a, R> {
             return self.repeat(ask, &answer).map(Reply::Claims);
         }
         let held = self.rows.held_by(ask.worker, ask.incarnation, ask.wanted)?;
-        let queued = self.rows.queued(ask.wanted - held.len())?;
+        let waiting = if ask.fresh { 0 } else { ask.wanted - held.len() };
+        let queued = self.rows.queued(waiting)?;
         let stale = self.rows.stale_answers(self.now, REVIEWED)?;
-        let overdue = self.overdue(ask, ask.wanted - held.len() - queued.len())?;
+        let overdue = self.overdue(ask, waiting - queued.len())?;
         let missing = ask.wanted - held.len() - queued.len() - overdue.len();
         let evaluated_here = self.head.issued - self.head.counts.imported;
         let room = self.head.budget.saturating_sub(evaluated_here);

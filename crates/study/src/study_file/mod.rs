@@ -31,15 +31,16 @@ use std::time::Duration;
 
 use wimble::goal::Goal;
 use wimble::seed::Seed;
-use wimble::space::SearchSpace;
+use wimble::space::{Configuration, SearchSpace};
 use wimble::stopping::{Rule, Stopping};
-use wimble::strategy::Spec;
+use wimble::strategy::{Grid, Spec};
 
 pub use command_line::{Argument, CommandLine, FACTS, Facts, Template, Unreadable};
 pub use document::Format;
 pub use mistake::{Mistake, Mistakes};
 pub use reader::SETTINGS;
 
+use crate::notice::On;
 use crate::settings::Settings;
 
 /// The method of a study whose file names none.
@@ -80,6 +81,10 @@ pub struct StudyFile {
     pub stopping: Option<Rule>,
     /// How often the best configuration may be stopped by mistake.
     pub wrong_stop: Option<f64>,
+    /// Values that every proposal of this file has; the method chooses the rest. They may change from run to run.
+    pub fixed: Configuration,
+    /// Commands that are run at each result and at the end of a run.
+    pub on: On,
     /// What evaluates a configuration. A file for `ask` and `tell` needs none.
     pub evaluation: Option<Evaluation>,
 }
@@ -170,6 +175,8 @@ impl StudyFile {
         let default = stored.cloned().unwrap_or(Settings {
             batch_size: self.workers,
             budget: match self.time {
+                // A grid is gone through to its end.
+                _ if default.method.settings::<Grid>().is_some() => self.all_configurations(),
                 None => DEFAULT_TRIALS.min(self.all_configurations()),
                 Some(_) => self.all_configurations(),
             },

@@ -7,6 +7,7 @@ pub mod keys;
 pub mod reports;
 pub mod steps;
 pub mod studies;
+pub mod transfers;
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -47,7 +48,9 @@ macro_rules! hold {
                     trials_are_listed_by_stage_and_worker,
                     a_deleted_study_is_gone_and_its_tokens_are_worth_nothing,
                     a_worker_on_a_study_that_was_replaced_is_told_so,
-                    a_finite_space_is_tried_to_its_end;
+                    a_finite_space_is_tried_to_its_end,
+                    a_strategy_of_the_users_own_proposes_and_is_named,
+                    given_values_are_proposed_and_the_queue_is_left_to_others;
                 additions:
                     what_a_user_enqueues_is_run_first,
                     imported_trials_are_evidence_and_leave_the_budget_alone,
@@ -87,6 +90,10 @@ macro_rules! hold {
                     a_restarted_worker_gets_its_own_back,
                     telling_again_with_the_same_key_is_acknowledged,
                     answers_are_forgotten_long_after_their_trials_ended;
+                transfers:
+                    a_copy_has_the_same_numbers_history_and_attributes,
+                    a_backup_of_a_running_study_is_brought_up_to_date,
+                    what_is_no_copy_is_refused_and_nothing_changes;
                 changes:
                     readers_follow_the_changes,
                     stale_proposals_are_dropped,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use wimble_study::store::{Ask, Proposal, Reply, Resume, Tell};
+use wimble_study::store::{Ask, Proposal, Reply, Resume, Tell, Transfer};
 use wimble_study::{
     Addition, Change, Condition, Counts, Error, Filter, Memory, Reader, Record, Refused, Report,
     Result, Step, Store, Token, Trial,
@@ -118,6 +118,9 @@ impl Store for Connection {
     }
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
         self.call(|store| store.add(study, additions))
+    }
+    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
+        self.call(|store| store.transfer(study, transfer))
     }
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.call(|store| store.heartbeats(study, tokens))

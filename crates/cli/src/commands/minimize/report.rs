@@ -280,7 +280,7 @@ fn front_text(front: &[FrontPoint], task: &dyn Task) -> String {
     );
     let variables = variables.iter().enumerate();
     let variables = variables.map(|(k, variable)| column(&variable.name, &|p| short(p.point[k])));
-    let table = table::fitted(columns, variables, None);
+    let table = table::fitted(columns, variables, None).text;
     match &objectives[..] {
         [first, second] if front.len() > 1 => {
             let points: Vec<Vec<f64>> =

@@ -15,7 +15,7 @@ use crate::classifier::ensemble::Ensemble;
 use crate::classifier::forest::Forest;
 use crate::classifier::least_squares::LeastSquares;
 use crate::classifier::perceptron::Perceptron;
-use crate::strategy::{Auto, CmaEs, Ehvi, GpEi, GpUcb, LpEi, Nsga2, QEi, Random, Sobol, Tpe};
+use crate::strategy::{Auto, CmaEs, Ehvi, GpEi, GpUcb, Grid, LpEi, Nsga2, QEi, Random, Sobol, Tpe};
 
 /// The methods, in the order in which they are listed.
 pub(super) const METHODS: &[Row<dyn AnyMethod>] = &[
@@ -31,6 +31,7 @@ pub(super) const METHODS: &[Row<dyn AnyMethod>] = &[
     method::<Nsga2>(),
     method::<Random>(),
     method::<Sobol>(),
+    method::<Grid>(),
     method::<CmaEs>(),
 ];
 

@@ -16,7 +16,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use self::wire::{Answer, Call, LARGEST_PAGE, Said};
 use super::checks::{storable, storable_step};
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell, Transfer};
 use crate::addition::Addition;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
@@ -308,6 +308,7 @@ impl Store for Http {
             incarnation: ask.incarnation.map(str::to_owned),
             key: ask.key.to_owned(),
             wanted: ask.wanted,
+            fresh: ask.fresh,
             proposal: proposal.cloned(),
         })
     }
@@ -319,6 +320,14 @@ impl Store for Http {
             addition.steps.iter().try_for_each(|step| storable_step(study, 0, step).map(|_| ()))?;
         }
         self.call(&Call::Add { study: study.to_owned(), additions: additions.to_vec() })
+    }
+
+    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
+        self.call(&Call::Transfer {
+            study: study.to_owned(),
+            engines: transfer.engines.to_vec(),
+            trials: transfer.trials.to_vec(),
+        })
     }
 
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {

@@ -10,10 +10,10 @@ use wimble::outcome::Outcome;
 use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::error::{Error, Result};
-use crate::settings::Record;
+use crate::settings::{EngineSpan, Record};
 use crate::step::Report;
-use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell};
-use crate::trial::Token;
+use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell, Transfer};
+use crate::trial::{Token, Trial};
 
 /// The most rows of one answer.
 pub const LARGEST_PAGE: usize = 10_000;
@@ -82,6 +82,8 @@ pub enum Call {
         incarnation: Option<String>,
         key: String,
         wanted: usize,
+        #[serde(default)]
+        fresh: bool,
         proposal: Option<Proposal>,
     },
     Resume {
@@ -93,6 +95,11 @@ pub enum Call {
     Add {
         study: String,
         additions: Vec<Addition>,
+    },
+    Transfer {
+        study: String,
+        engines: Vec<EngineSpan>,
+        trials: Vec<Trial>,
     },
     Heartbeats {
         study: String,
@@ -156,6 +163,7 @@ impl Call {
             | Self::Delete { .. }
             | Self::SetBudget { .. }
             | Self::Add { .. }
+            | Self::Transfer { .. }
             | Self::Recount { .. } => Reach::Write,
         }
     }
@@ -189,12 +197,15 @@ impl Call {
             Self::Create { record } => json(&store.create(record)?),
             Self::Delete { study } => json(&store.delete(study)?),
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
-            Self::Ask { study, worker, incarnation, key, wanted, proposal } => {
+            Self::Ask { study, worker, incarnation, key, wanted, fresh, proposal } => {
                 let incarnation = incarnation.as_deref();
-                let ask = Ask { worker, incarnation, key, wanted: *wanted };
+                let ask = Ask { worker, incarnation, key, wanted: *wanted, fresh: *fresh };
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
+            Self::Transfer { study, engines, trials } => {
+                json(&store.transfer(study, &Transfer { engines, trials })?)
+            }
             Self::Heartbeats { study, tokens } => refusals(&store.heartbeats(study, tokens)?),
             Self::Reports { study, reports } => refusals(&store.reports(study, reports)?),
             Self::TellWith { study, token, outcome, attributes, key } => {

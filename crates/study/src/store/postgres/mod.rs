@@ -48,7 +48,7 @@ use super::checks::{
 use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell, Transfer};
 use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
@@ -405,7 +405,11 @@ impl Store for Postgres {
         check_ask(study, ask)?;
         check_known(study)?;
         let now = self.now();
+        // What waits is not looked at: the shorter ways are of no use.
         for turn in 0.. {
+            if ask.fresh {
+                break;
+            }
             let wish = self.work(Again::Harmless, |link| plain::peek(link, study, ask, now))?;
             let (Some(wish), Some(proposal)) = (&wish, proposal) else {
                 match wish {
@@ -420,7 +424,10 @@ impl Store for Postgres {
                 return Ok(reply);
             }
         }
-        let claims = self.work(Again::Harmless, |link| plain::ask(link, study, ask, now))?;
+        let claims = match ask.fresh {
+            true => None,
+            false => self.work(Again::Harmless, |link| plain::ask(link, study, ask, now))?,
+        };
         match claims {
             Some(claims) => Ok(Reply::Claims(claims)),
             None => {
@@ -442,6 +449,13 @@ impl Store for Postgres {
         self.write(study, Again::Harmless, Reads::Additions(additions), |rules| {
             rules.add(additions)
         })
+    }
+
+    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
+        check_known(study)?;
+        let token = |trial: &Trial| Token { trial: trial.id, fence: 0 };
+        let tokens: Vec<Token> = transfer.trials.iter().map(token).collect();
+        self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| rules.transfer(transfer))
     }
 
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::{failure, migrations};
+use super::migrations;
+use super::place::unopened;
 use crate::error::{Error, Result};
 
 /// What a file holds.
@@ -22,7 +23,7 @@ pub(super) fn of(path: &Path, place: &str) -> Result<Contents> {
         return Ok(Contents::Nothing);
     }
     let connection = open(path, place)?;
-    let failed = failure(place, "opening it");
+    let failed = unopened(path, place);
     let tables: Vec<String> = connection
         .prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name LIMIT 100")
         .and_then(|mut query| query.query_map([], |row| row.get(0))?.collect())
@@ -46,7 +47,7 @@ pub(super) fn of(path: &Path, place: &str) -> Result<Contents> {
 
 /// Opens a file that must exist, for reading.
 pub(super) fn open(path: &Path, place: &str) -> Result<Connection> {
-    let failed = failure(place, "opening it");
+    let failed = unopened(path, place);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
     connection.busy_handler(Some(super::wait)).map_err(&failed)?;

@@ -40,7 +40,8 @@ fn fill_sqlite(store: &Sqlite, settings: &Settings, trials: usize) {
         for chunk in 0..trials / CHUNK {
             let proposal = points(settings, (chunk * CHUNK) as u64);
             let key = format!("fill-{chunk}");
-            let ask = Ask { worker: "filler", incarnation: None, key: &key, wanted: CHUNK };
+            let ask =
+                Ask { worker: "filler", incarnation: None, key: &key, wanted: CHUNK, fresh: false };
             let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
             for claim in claims {
                 let outcome = &Outcome::from(claim.trial as f64);
@@ -57,7 +58,8 @@ fn fill_memory(store: &Memory, settings: &Settings, trials: usize) {
     for chunk in 0..trials / CHUNK {
         let proposal = points(settings, (chunk * CHUNK) as u64);
         let key = format!("fill-{chunk}");
-        let ask = Ask { worker: "filler", incarnation: None, key: &key, wanted: CHUNK };
+        let ask =
+            Ask { worker: "filler", incarnation: None, key: &key, wanted: CHUNK, fresh: false };
         let reply = store.ask(&settings.name, &ask, Some(&proposal)).unwrap();
         let Reply::Claims(claims) = reply else { unreachable!() };
         for claim in claims {

@@ -11,7 +11,7 @@
 //! gap, so that what is on the disk is always a beginning of what was committed, and whatever an acknowledged call
 //! saw is there if the call is. Loss of power ends every reader with it: none remembers what the disk does not.
 //!
-//! The file must be on a disk of this machine: SQLite's locks do not hold on network file systems.
+//! The file must be on a disk of this machine: SQLite's locks do not hold on network file systems, and a file on one is refused.
 //!
 //! Fails with [`Error::Busy`] if other processes hold the lock for a whole minute; each needs it for milliseconds.
 
@@ -19,6 +19,7 @@ mod contents;
 #[cfg(test)]
 mod cost;
 mod migrations;
+mod place;
 mod rows;
 
 use std::fs::File;
@@ -36,7 +37,7 @@ use self::rows::Table;
 use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell};
+use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell, Transfer};
 use crate::addition::Addition;
 use crate::clock::{Clock, SystemClock};
 use crate::counts::Counts;
@@ -75,8 +76,9 @@ impl Sqlite {
         let path = path.as_ref();
         let place = path.display().to_string();
         // Several processes that make one file at once can be told that it is busy without being made to wait.
+        place::check(path, &place)?;
         let connection = patiently(&place, || {
-            let failed = failure(&place, "opening it");
+            let failed = place::unopened(path, &place);
             contents::of(path, &place)?;
             let mut connection = Connection::open(path).map_err(&failed)?;
             connection.busy_handler(Some(wait)).map_err(&failed)?;
@@ -114,6 +116,7 @@ impl Sqlite {
     pub fn to_read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let place = path.display().to_string();
+        place::check_reading(path, &place)?;
         match patiently(&place, || contents::of(path, &place))? {
             Contents::Nothing => {
                 let what = "empty: it has no studies yet".to_owned();
@@ -414,6 +417,10 @@ impl Store for Sqlite {
 
     fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
         self.write(study, |rules| rules.add(additions))
+    }
+
+    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
+        self.write(study, |rules| rules.transfer(transfer))
     }
 
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {

@@ -2,8 +2,10 @@
 
 mod evaluation;
 mod fidelity;
+mod fixed;
 mod goal;
 mod known;
+mod notice;
 mod space;
 
 use std::ops::Range;
@@ -19,7 +21,7 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 26] = [
+pub const SETTINGS: [(&str, &str); 28] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -54,6 +56,11 @@ pub const SETTINGS: [(&str, &str); 26] = [
         "known",
         "a list of constraints that every suggestion meets, such as \"batch * layers <= 4096\"",
     ),
+    (
+        "fixed",
+        "a table of parameters with given values; the method chooses the rest, and another run may fix others",
+    ),
+    ("on", "a table of commands that are run at each `result` and at the `end` of a run"),
     ("repeats", "whether the same configuration may be tried again [false]"),
 ];
 
@@ -91,6 +98,8 @@ impl<'t> Reader<'t> {
         let trials = self.integer("trials", whole((1, i64::MAX)));
         let lost_retries = self.integer("lost-retries", whole((0, 1_000_000)));
         let (time, lease) = (self.duration("time"), self.duration("lease"));
+        let fixed = self.fixed(space.as_ref());
+        let on = self.on();
         let evaluation = self.evaluation(space.as_ref());
         let file = StudyFile {
             name: name?,
@@ -106,6 +115,8 @@ impl<'t> Reader<'t> {
             lost_retries: lost_retries.and_then(|retries| u32::try_from(retries).ok()),
             stopping,
             wrong_stop,
+            fixed,
+            on,
             evaluation,
         };
         self.check_whole(&file);

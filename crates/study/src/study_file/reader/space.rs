@@ -115,7 +115,7 @@ impl Reader<'_> {
                 let message = if message.starts_with(&format!("{}.", entry.key)) {
                     message
                 } else {
-                    format!("parameter `{}`: {}", entry.key, with_nearest(&message))
+                    format!("parameter `{}`: {}", entry.key, in_our_words(&message, entry))
                 };
                 self.refuse(place, message);
                 None
@@ -160,13 +160,60 @@ fn field_of(entry: &Entry, name: &str, message: &str) -> Range<usize> {
     }
 }
 
-/// serde's message about an unknown name, with the nearest that is known.
-fn with_nearest(message: &str) -> String {
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let hint = quoted
-        .next()
-        .filter(|_| message.starts_with("unknown "))
-        .and_then(|given| nearest(given, quoted))
-        .map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
-    format!("{message}{hint}")
+/// What other tools call our types and scales.
+const ELSEWHERE: [(&str, &str); 19] = [
+    ("float", "real"),
+    ("double", "real"),
+    ("number", "real"),
+    ("continuous", "real"),
+    ("uniform", "real"),
+    ("int", "integer"),
+    ("discrete", "integer"),
+    ("bool", "boolean"),
+    ("switch", "boolean"),
+    ("choice", "categorical"),
+    ("category", "categorical"),
+    ("enum", "categorical"),
+    ("string", "categorical"),
+    ("text", "categorical"),
+    ("simplex", "shares"),
+    ("logarithmic", "log"),
+    ("log10", "log"),
+    ("lin", "linear"),
+    ("uniform", "linear"),
+];
+
+/// serde's message about an unknown or missing name, in the words of a study file.
+fn in_our_words(message: &str, entry: &Entry) -> String {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let Some((given, known)) = quoted.split_first() else { return message.to_owned() };
+    // The name of a parameter stands before its table.
+    let known: Vec<&str> = known.iter().copied().filter(|word| *word != "name").collect();
+    let elsewhere = ELSEWHERE
+        .iter()
+        .find(|(word, ours)| word.eq_ignore_ascii_case(given) && known.contains(ours));
+    let hint = elsewhere.map(|(_, ours)| *ours).or_else(|| nearest(given, known.iter().copied()));
+    let list = known.join(", ");
+    if message.starts_with("unknown variant") {
+        let field = match &entry.node.content {
+            Content::Table(table) => table
+                .0
+                .iter()
+                .find(|field| matches!(&field.node.content, Content::Text(text) if text == given)),
+            _ => None,
+        };
+        let field = field.map_or("type", |field| field.key.as_str());
+        let hint = hint.map_or_else(String::new, |hint| format!("; write \"{hint}\""));
+        return format!("{field} is \"{given}\", but must be one of {list}{hint}");
+    }
+    if message.starts_with("unknown field") {
+        let hint =
+            hint.map_or_else(|| format!("there are {list}"), |hint| format!("write `{hint}`"));
+        return format!("there is no `{given}`; {hint}");
+    }
+    if message.starts_with("missing field `type`") {
+        return "`type` is missing: one of real, integer, boolean, categorical, ordinal, shares"
+            .to_owned();
+    }
+    message.to_owned()
 }

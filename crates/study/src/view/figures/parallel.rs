@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::slices::share;
 use super::{Range, telling_range};
-use crate::chronicle::{Chronicle, Standing};
+use crate::view::chronicle::{Chronicle, Standing};
 
 /// How many of the best, and how many others.
 const BEST: usize = 150;
@@ -64,7 +64,7 @@ pub fn parallel(chronicle: &Chronicle) -> Parallel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::view::chronicle::fixtures::parabola;
 
     #[test]
     fn the_best_are_all_there_and_last() {

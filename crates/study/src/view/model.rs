@@ -3,9 +3,9 @@
 //! A forecast costs as much as asking: the first one reads the whole history and fits a model. So it is asked for only where somebody
 //! looks at it, one at a time for each study, and never for a study so long that everybody would wait for it.
 
+use crate::{Result, Study};
 use wimble::forecast::Forecasts;
 use wimble::space::Configuration;
-use wimble_study::{Result, Study};
 
 /// The most finished trials of a study whose model is shown.
 pub const LONGEST: u64 = 20_000;

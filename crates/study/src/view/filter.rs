@@ -11,9 +11,11 @@
 //! a parameter; names with other characters stand in backquotes, words in quotes. `~` means that a text contains another. A
 //! trial without a number in a column is in no comparison of it.
 
-use wimble_study::Origin;
+use wimble::internals::nearest;
 
-use crate::chronicle::{Chronicle, NOBODY, Standing, words};
+use crate::Origin;
+
+use crate::view::chronicle::{Chronicle, NOBODY, Standing, words};
 
 /// The longest filter, in bytes, and the deepest.
 const LONGEST: usize = 2_000;
@@ -61,6 +63,17 @@ impl Column {
             .or_else(|| objective().map(Self::Objective))
             .or_else(|| constraint().map(Self::Constraint))
             .or_else(|| (name == "value").then_some(Self::Objective(0)))
+    }
+
+    /// The names of all columns.
+    pub fn names(chronicle: &Chronicle) -> Vec<String> {
+        let (goal, space) = (chronicle.goal(), &chronicle.record().settings.space);
+        let own = ["trial", "state", "worker", "origin", "lost", "seconds", "started", "finished"];
+        let objectives = goal.objectives().iter().map(|objective| objective.name.clone());
+        let constraints = goal.constraints().iter().map(|constraint| constraint.name.clone());
+        let parameters = space.dimensions().iter().map(|dimension| dimension.name.clone());
+        let own = own.into_iter().map(str::to_owned);
+        own.chain(objectives).chain(constraints).chain(parameters).collect()
     }
 
     /// The number of a trial in the column, or the place of its word.
@@ -131,6 +144,41 @@ enum Comparison {
     Contains,
 }
 
+impl Comparison {
+    fn holds(self, number: f64, bound: f64) -> bool {
+        match self {
+            Self::Equal => number == bound,
+            Self::Unequal => !number.is_nan() && number != bound,
+            Self::Below => number < bound,
+            Self::AtMost => number <= bound,
+            Self::Above => number > bound,
+            Self::AtLeast => number >= bound,
+            Self::Contains => false,
+        }
+    }
+}
+
+/// A comparison of a column whose words are all numbers, such as a real parameter with a step, with a number.
+fn between_numbers(
+    column: Column,
+    words: &[String],
+    comparison: Comparison,
+    word: &str,
+) -> Option<Node> {
+    let bound: f64 = word.parse().ok().filter(|_| comparison != Comparison::Contains)?;
+    let numbers: Vec<f64> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let meant = numbers.into_iter().map(|number| comparison.holds(number, bound)).collect();
+    (!words.is_empty()).then_some(Node::Words(column, meant))
+}
+
+/// That there is no such column, and which there are.
+fn unknown(chronicle: &Chronicle, name: &str) -> String {
+    let names = Column::names(chronicle);
+    let near = nearest(name, names.iter().map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    format!("there is no column `{name}`; {near}there are {}", names.join(", "))
+}
+
 impl Filter {
     /// Reads a filter; an empty one lets everything through. The error says what was expected, and where.
     pub fn parse(text: &str, chronicle: &Chronicle) -> Result<Self, String> {
@@ -163,16 +211,7 @@ impl Node {
             Self::Or(any) => any.iter().any(|node| node.is_met(chronicle, id)),
             Self::Not(node) => !node.is_met(chronicle, id),
             Self::Number(column, comparison, bound) => {
-                let number = column.number(chronicle, id);
-                match comparison {
-                    Comparison::Equal => number == *bound,
-                    Comparison::Unequal => !number.is_nan() && number != *bound,
-                    Comparison::Below => number < *bound,
-                    Comparison::AtMost => number <= *bound,
-                    Comparison::Above => number > *bound,
-                    Comparison::AtLeast => number >= *bound,
-                    Comparison::Contains => false,
-                }
+                comparison.holds(column.number(chronicle, id), *bound)
             }
             Self::Words(column, meant) => {
                 let place = column.number(chronicle, id);
@@ -280,7 +319,7 @@ impl Parser<'_> {
     fn comparison(&mut self) -> Result<Node, String> {
         let name = self.word("the name of a column")?;
         let Some(column) = Column::named(self.chronicle, &name) else {
-            return Err(format!("there is no column `{name}`"));
+            return Err(unknown(self.chronicle, &name));
         };
         let comparison = match self.tokens.get(self.at) {
             Some(Token::Sign("=")) => Comparison::Equal,
@@ -296,6 +335,9 @@ impl Parser<'_> {
         let word = self.word(&format!("what to compare `{name}` with"))?;
         match column.words(self.chronicle) {
             Some(words) => {
+                if let Some(node) = between_numbers(column, &words, comparison, &word) {
+                    return Ok(node);
+                }
                 let lower = word.to_lowercase();
                 let is_meant = |other: &String| match comparison {
                     Comparison::Equal => *other == word,
@@ -334,7 +376,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::view::chronicle::fixtures::parabola;
     use proptest::prelude::*;
 
     fn chronicle() -> Chronicle {

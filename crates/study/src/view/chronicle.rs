@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
+use crate::trial::State;
+use crate::{Change, Origin, Reader, Record, Result, Timestamp, Trial};
 use serde::Serialize;
 use wimble::goal::Goal;
 use wimble::outcome::Outcome;
 use wimble::space::{Dimension, Kind, Value};
-use wimble_study::trial::State;
-use wimble_study::{Change, Origin, Reader, Record, Result, Timestamp, Trial};
 
-use crate::axes::axes;
+use crate::view::axes::axes;
 
 /// How many changes are read at a time. Between pages, others may read what is there.
 const PAGE: usize = 5_000;
@@ -255,7 +255,7 @@ impl Chronicle {
     }
 
     /// With a budget that was changed since.
-    pub(crate) fn set_record(&mut self, record: Record) {
+    pub fn set_record(&mut self, record: Record) {
         self.record = record;
     }
 
@@ -380,8 +380,8 @@ pub fn words(kind: &Kind) -> Option<Vec<String>> {
 pub(crate) mod fixtures {
     use std::sync::Arc;
 
+    use crate::{Memory, Settings, Store, Study, SystemClock};
     use wimble::prelude::*;
-    use wimble_study::{Memory, Settings, Store, Study, SystemClock};
 
     /// A study of a parabola in memory: `finished` trials with a value, then one failed, one infeasible, two running.
     pub fn parabola(finished: usize) -> Study {
@@ -410,7 +410,7 @@ pub(crate) mod fixtures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wimble_study::Filter;
+    use crate::Filter;
 
     #[test]
     fn columns_are_what_the_store_has_however_the_changes_were_read() {

@@ -1,11 +1,11 @@
 //! The trials that no other trial beats in every objective.
 
+use crate::Result;
 use serde::Serialize;
 use wimble::pareto;
 use wimble::points::Points;
-use wimble_study::Result;
 
-use crate::chronicle::{Chronicle, Standing};
+use crate::view::chronicle::{Chronicle, Standing};
 
 /// The most trials of a front, and the most other trials, that are sent.
 const MOST: usize = 2_000;
@@ -78,9 +78,9 @@ pub fn front(chronicle: &Chronicle) -> Result<Front> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Addition, Memory, Record, Settings, Store, SystemClock};
     use std::sync::Arc;
     use wimble::prelude::*;
-    use wimble_study::{Addition, Memory, Record, Settings, Store, SystemClock};
 
     #[test]
     fn the_front_is_of_those_that_keep_the_limits() {

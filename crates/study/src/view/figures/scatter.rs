@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Grid, Range, telling_range};
-use crate::chronicle::{Chronicle, Standing};
+use crate::view::chronicle::{Chronicle, Standing};
 
 /// Up to this many values are sent as points.
 const POINTS: usize = 600;

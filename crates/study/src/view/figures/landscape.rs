@@ -2,15 +2,15 @@
 //!
 //! All other parameters are as in the best trial. Points of the batch differ from it there too: the picture is a shadow.
 
+use crate::{Origin, Result};
 use serde::Serialize;
 use wimble::forecast::Forecast;
 use wimble::space::{Configuration, Dimension};
-use wimble_study::{Origin, Result};
 
 use super::slices::steps;
-use crate::axes::moved;
-use crate::chronicle::{Chronicle, Standing};
-use crate::model::Model;
+use crate::view::axes::moved;
+use crate::view::chronicle::{Chronicle, Standing};
+use crate::view::model::Model;
 
 /// A batch is shown up to this size.
 const LARGEST: usize = 200;

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Grid, Range, telling_range};
-use crate::chronicle::{Chronicle, Standing};
+use crate::view::chronicle::{Chronicle, Standing};
 
 /// Up to this many values are sent as points.
 pub const POINTS: usize = 2_000;
@@ -225,7 +225,7 @@ fn thinned(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::view::chronicle::fixtures::parabola;
 
     fn of(finished: usize) -> Chronicle {
         let study = parabola(finished);

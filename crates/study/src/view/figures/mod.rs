@@ -81,9 +81,25 @@ impl Grid {
     }
 }
 
+/// The digits of base 64.
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+impl Grid {
+    /// A byte a cell, as [`cells`](Self::cells) says it.
+    pub fn shades(&self) -> Vec<u8> {
+        let value = |c: u8| DIGITS.iter().position(|&known| known == c).map(|place| place as u32);
+        let mut shades = Vec::with_capacity(self.width * self.height);
+        for group in self.cells.as_bytes().chunks(4) {
+            let bits = group.iter().fold(0, |bits, &c| bits << 6 | value(c).unwrap_or(0));
+            shades.extend([bits >> 16, bits >> 8, bits].map(|byte| byte as u8));
+        }
+        shades.truncate(self.width * self.height);
+        shades
+    }
+}
+
 /// Bytes in base 64, with padding.
 pub fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
         let byte = |place: usize| u32::from(chunk.get(place).copied().unwrap_or(0));
@@ -150,6 +166,7 @@ mod tests {
         assert_eq!(grid.most, 2);
         // From the top: nothing and one; two and nothing.
         assert_eq!(grid.cells, base64(&[0, 1, 255, 0]));
+        assert_eq!(grid.shades(), [0, 1, 255, 0]);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What the model expects when one parameter changes and all others stay as in the best trial.
 
+use crate::Result;
 use serde::Serialize;
 use wimble::forecast::Forecast;
 use wimble::space::{Configuration, Kind, Scale, Value};
-use wimble_study::Result;
 
-use crate::axes::{axes, moved};
-use crate::model::Model;
+use crate::view::axes::{axes, moved};
+use crate::view::model::Model;
 
 /// How many configurations along a parameter of numbers.
 const STEPS: usize = 33;
@@ -139,7 +139,7 @@ mod tests {
                 "{kind:?} {values:?}"
             );
             for (place, value) in places.iter().zip(&values) {
-                let number = crate::chronicle::number(&kind, value);
+                let number = crate::view::chronicle::number(&kind, value);
                 assert!(!number.is_nan(), "{value} of {kind:?}");
                 assert!((share(&kind, number) - place).abs() < 1e-9, "{value} of {kind:?}");
             }

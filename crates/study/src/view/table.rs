@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
+use crate::{Reader, Result, Trial};
 use serde::{Deserialize, Serialize};
-use wimble_study::{Reader, Result, Trial};
 
-use crate::chronicle::Chronicle;
-use crate::filter::{Column, Filter};
+use crate::view::chronicle::Chronicle;
+use crate::view::filter::{Column, Filter};
 
 /// The most rows of a page, and of a file.
 pub const LARGEST_PAGE: usize = 1_000;
@@ -85,7 +85,7 @@ pub fn trials(store: &dyn Reader, study: &str, page: &Page) -> Result<Vec<Trial>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::view::chronicle::fixtures::parabola;
 
     #[test]
     fn pages_are_parts_of_the_whole_sorted_table() {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Range;
-use crate::chronicle::{Chronicle, NOBODY, Standing};
+use crate::view::chronicle::{Chronicle, NOBODY, Standing};
 
 /// The most workers and evaluations of a picture.
 const WORKERS: usize = 60;
@@ -91,7 +91,7 @@ pub fn timeline(chronicle: &Chronicle, view: &View, now: f64) -> Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chronicle::fixtures::parabola;
+    use crate::view::chronicle::fixtures::parabola;
 
     #[test]
     fn every_evaluation_has_a_bar_and_a_running_one_no_end() {
