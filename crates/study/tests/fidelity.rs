@@ -10,7 +10,7 @@ use wimble_study::runner::report_socket::{Reply, send};
 use wimble_study::runner::{End, Evaluator, Event, PATIENCE, Runner, Stop, Summary};
 use wimble_study::study_file::{Format, StudyFile};
 use wimble_study::{
-    Filter, Measurement, Memory, Outcome, Sqlite, State, Store, Study, SystemClock,
+    Measurement, Memory, Outcome, Sqlite, State, Store, Study, SystemClock,
 };
 
 const SPACE: &str = "\n[fidelity]\nepochs = { low = 1, high = 9 }\n\
