@@ -4,6 +4,7 @@
 //! [`REPORT`]. A caller sends one line, a step with the number of its trial, and gets one line: a [`Reply`]. The answer
 //! says what is known at that moment, so that no command waits for the storage.
 
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use tempfile::TempDir;
 
 use super::live_steps::LONGEST_LINE;
 use super::slots::Shared;
+use super::trial_folder;
 
 /// The environment variable with the path of the socket.
 pub const REPORT: &str = "WIMBLE_REPORT";
@@ -58,16 +60,16 @@ pub(super) struct ReportSocket {
     listener: UnixListener,
     path: PathBuf,
     over: AtomicBool,
-    /// Removed with the socket.
-    _folder: TempDir,
+    /// Removed with the socket; by a later run, if this one is killed.
+    _folder: (TempDir, File),
 }
 
 impl ReportSocket {
     /// Makes a socket.
     pub fn new() -> io::Result<Self> {
         // The path of a socket has little room: not below the folder of a study.
-        let folder = tempfile::Builder::new().prefix("wimble-run-").tempdir()?;
-        let path = folder.path().join("report");
+        let folder = trial_folder::temporary()?;
+        let path = folder.0.path().join("report");
         let listener = UnixListener::bind(&path)?;
         Ok(Self { listener, path, over: AtomicBool::new(false), _folder: folder })
     }
