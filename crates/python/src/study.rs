@@ -463,6 +463,7 @@ impl Wanted {
             seed: self.seed.or_else(|| stored.is_none().then(random_seed)).map(Seed),
             trials: self.trials,
             time: None,
+            spend: None,
             workers: 1,
             lease: self.lease,
             lost_retries: self.retries,

@@ -93,7 +93,7 @@ impl ReportSocket {
             // A caller that says nothing holds up nobody else.
             scope.spawn(move || {
                 // One that is gone needs no answer.
-                let _ = answer(caller, shared);
+                let _ = answer(&caller, shared);
             });
         }
     }
@@ -106,16 +106,16 @@ impl ReportSocket {
     }
 }
 
-fn answer(caller: UnixStream, shared: &Shared<'_>) -> io::Result<()> {
+fn answer(mut caller: &UnixStream, shared: &Shared<'_>) -> io::Result<()> {
     caller.set_read_timeout(Some(PATIENCE))?;
     caller.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
-    BufReader::new(&caller).take(LONGEST_LINE as u64).read_line(&mut line)?;
+    BufReader::new(caller).take(LONGEST_LINE as u64).read_line(&mut line)?;
     let reply = match serde_json::from_str::<Said>(&line) {
         Ok(said) => reply(&said, shared),
         Err(error) => Reply::Refused(format!("the report cannot be read: {error}")),
     };
-    (&caller).write_all(format!("{}\n", serde_json::to_string(&reply)?).as_bytes())
+    caller.write_all(format!("{}\n", serde_json::to_string(&reply)?).as_bytes())
 }
 
 fn reply(Said { trial, step }: &Said, shared: &Shared<'_>) -> Reply {
