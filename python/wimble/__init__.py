@@ -26,7 +26,7 @@ from wimble._errors import *  # noqa: F403
 from wimble._errors import __all__ as _errors
 from wimble._goal import Goal
 from wimble._minimize import Result, maximize, minimize
-from wimble._outcome import FAILED, INFEASIBLE, Failed, Infeasible, Measured, measured
+from wimble._outcome import FAILED, INFEASIBLE, STOPPED, Failed, Infeasible, Measured, Stopped, measured
 from wimble._space import (
     Boolean,
     Categorical,
@@ -65,6 +65,7 @@ _atexit.register(_wimble.ending)
 __all__ = [
     "FAILED",
     "INFEASIBLE",
+    "STOPPED",
     "Boolean",
     "Categorical",
     "Estimate",
@@ -81,6 +82,7 @@ __all__ = [
     "Result",
     "Share",
     "Shares",
+    "Stopped",
     "Study",
     "Trial",
     "boolean",

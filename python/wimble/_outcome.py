@@ -33,6 +33,14 @@ class Infeasible:
 
 
 @dataclass(frozen=True)
+class Stopped:
+    """The evaluation ended early: the last step that was reported is the outcome."""
+
+    def __repr__(self) -> str:
+        return "STOPPED"
+
+
+@dataclass(frozen=True)
 class Measured:
     """A value with the standard deviation of its noise; made by :func:`measured`."""
 
@@ -44,6 +52,8 @@ class Measured:
 FAILED = Failed()
 #: Tell this for a configuration that cannot be evaluated.
 INFEASIBLE = Infeasible()
+#: Tell this for a trial that ended early: its last reported step is its outcome.
+STOPPED = Stopped()
 
 
 def measured(value: float, deviation: float | None = None) -> Measured:
@@ -51,8 +61,8 @@ def measured(value: float, deviation: float | None = None) -> Measured:
     return Measured(float(value), None if deviation is None else float(deviation))
 
 
-#: What may be told: a number, numbers in the order of the objectives, values by name, FAILED or INFEASIBLE.
-Outcome = Union[float, Measured, Sequence[float], Mapping[str, Any], Failed, Infeasible]
+#: What may be told: a number, numbers in the order of the objectives, values by name, FAILED, INFEASIBLE or STOPPED.
+Outcome = Union[float, Measured, Sequence[float], Mapping[str, Any], Failed, Infeasible, Stopped]
 
 #: What the extension takes: values by name, (reason, output), or True for infeasible.
 Given = Union[dict[str, tuple[float, Union[float, None]]], tuple[str, str], bool]

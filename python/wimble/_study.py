@@ -97,6 +97,9 @@ class Study:
         trials: How many trials the study may have in all. Default: no limit.
         lease: Seconds without a heartbeat after which another worker may take a trial. Default: 60.
         retries: How many times a trial may lose its worker before it counts as failed. Default: 3.
+        fidelity: What an evaluation counts as it goes on, with its lowest and highest value: `{"epochs": (1, 81)}`.
+        stopping: Which trials to stop early: "none", "median", "halving", "hyperband" or "auto", the default.
+        wrong_stop: How often `auto` may stop the best configuration by mistake. Default: 0.05.
     """
 
     def __init__(
@@ -115,6 +118,9 @@ class Study:
         trials: int | None = None,
         lease: float | None = None,
         retries: int | None = None,
+        fidelity: Mapping[str, tuple[float, float]] | None = None,
+        stopping: str | None = None,
+        wrong_stop: float | None = None,
     ) -> None:
         if storage is None and space is None:
             raise InvalidError("a study in memory needs a space", {"field": "space"})
@@ -132,6 +138,9 @@ class Study:
             trials,
             retries,
             lease,
+            _fidelity(fidelity),
+            stopping,
+            wrong_stop,
         )
         self._settings = self._inner.settings()
         self._translation = given or Translation.of_engine(self._settings["space"])
@@ -196,10 +205,15 @@ class Study:
         except OverflowError:
             raise InvalidError(f"count is {count}, but must be positive", {"field": "count", "value": count}) from None
         decode = self._translation.from_engine
-        return [
+        trials = [
             Trial(number, decode(params), attempt=attempt, token=token, worker=worker)
             for number, params, token, attempt in asked
         ]
+        if self._settings["fidelity"] is not None:
+            for trial in trials:
+                # Not a field: trials stay plain values.
+                object.__setattr__(trial, "_study", self)
+        return trials
 
     def tell(
         self,
@@ -214,13 +228,47 @@ class Study:
         Args:
             trial: A trial that `ask` gave, or its token.
             outcome: A number; values by name, of which those that are no objective and no constraint are kept as
-                attributes; `wimble.FAILED`, `wimble.FAILED("why")` or `wimble.INFEASIBLE`.
+                attributes; `wimble.FAILED`, `wimble.FAILED("why")` or `wimble.INFEASIBLE`; `wimble.STOPPED` for a trial
+                that ended early, whose last step is its outcome.
             attributes: Anything that JSON can hold, kept beside the outcome.
             key: A key for this tell. Telling the same again is acknowledged and changes nothing.
         """
+        if isinstance(outcome, _outcome.Stopped):
+            self._inner.tell_stopped(_token(trial), dict(attributes) if attributes else None, key)
+            return
         given, beside = _outcome.read(self._goal, outcome)
         kept = {**beside, **(attributes or {})}
         self._inner.tell(_token(trial), given, kept or None, key)
+
+    def report(self, trial: Trial | str, step: float, value: Outcome) -> None:
+        """Stores a step of a trial, in a study with a fidelity: what is measured when its evaluation has come this far.
+
+        Steps grow. One that was reported already changes nothing; one at or below the last, with other values, says that
+        the evaluation began anew, and drops the steps from there on.
+
+        >>> import wimble
+        >>> study = wimble.Study("curve", {"x": wimble.real(0, 1)}, method="random", fidelity={"epochs": (1, 9)})
+        >>> (trial,) = study.ask()
+        >>> for epoch in (1, 2, 3):
+        ...     trial.report(epoch, 1 / epoch)
+        >>> trial.should_stop
+        False
+        >>> study.tell(trial, wimble.STOPPED)
+        >>> study.trial(0).state, study.trial(0).fidelity, study.steps(0)[:2]
+        ('stopped', 3.0, [(1.0, {'value': 1.0}), (2.0, {'value': 0.5})])
+        """
+        given, _ = _outcome.read(self._goal, value)
+        if not isinstance(given, dict):
+            raise TypeError(f"step {step} is {value!r}, but must be a number or a dictionary of values")
+        self._inner.report(_token(trial), float(step), given)
+
+    def should_stop(self, trial: Trial | str) -> bool:
+        """Whether the study's stopping rule gives a running trial up, by its steps and those of all others."""
+        return self._inner.should_stop(_token(trial))
+
+    def steps(self, trial: Trial | int) -> list[tuple[float, dict[str, float]]]:
+        """The steps of a trial: how far it was, and the values there."""
+        return self._inner.steps(trial.number if isinstance(trial, Trial) else trial)
 
     def release(self, trial: Trial | str) -> None:
         """Gives a trial back to the queue, for somebody else to evaluate."""
@@ -286,7 +334,9 @@ class Study:
         if hasattr(source, "to_dict") and hasattr(source, "columns"):
             rows = [self._from_row(row) for row in source.to_dict("records")]
         else:
-            rows = [(t.params, _retold(t), t.attributes, None) for t in source if t.state not in ("queued", "running")]
+            # What was stopped is no outcome without its study's fidelity.
+            left_out = ("queued", "running", "stopped")
+            rows = [(t.params, _retold(t), t.attributes, None) for t in source if t.state not in left_out]
         return len(self._add(rows)) if rows else 0
 
     def _add(self, rows: Sequence[tuple[Mapping[str, Any], Any, Mapping[str, Any] | None, str | None]]) -> list[int]:
@@ -492,6 +542,20 @@ class Study:
 
 def _reopen(name: str, space: dict[str, Any], known: list[str], storage: str) -> Study:
     return Study(name, space, known=known, storage=storage)
+
+
+def _fidelity(given: Mapping[str, tuple[float, float]] | None) -> tuple[str, float, float] | None:
+    if given is None:
+        return None
+    try:
+        ((name, (low, high)),) = given.items()
+        return str(name), float(low), float(high)
+    except (AttributeError, TypeError, ValueError):
+        raise InvalidError(
+            f"fidelity is {given!r}, but must name one measure with its lowest and highest value: "
+            '{"epochs": (1, 81)}',
+            {"field": "fidelity", "value": given},
+        ) from None
 
 
 def _token(trial: Trial | str) -> str:

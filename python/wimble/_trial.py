@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from wimble import _html
+from wimble._errors import InvalidError
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,12 +19,14 @@ class Trial:
     number: int
     #: What to try, by name; dimensions that do not exist here have no value.
     params: dict[str, Any]
-    #: `queued`, `running`, `complete`, `failed` or `infeasible`.
+    #: `queued`, `running`, `complete`, `stopped` (it ended early), `failed` or `infeasible`.
     state: str = "running"
     #: The values of objectives and constraints, by name, once it is complete.
     values: dict[str, float] = field(default_factory=dict)
     #: The standard deviation of the noise in a value, by name, where that was told.
     deviations: dict[str, float] = field(default_factory=dict)
+    #: How far its evaluation went, if it was stopped.
+    fidelity: float | None = None
     #: Why it failed, in one line.
     reason: str = ""
     #: The end of what it printed: of a function that raised, the traceback.
@@ -46,6 +49,36 @@ class Trial:
     def value(self) -> float | None:
         """The value of the first objective; None if there is none."""
         return next(iter(self.values.values()), None)
+
+    def report(self, step: float, value: Any) -> None:
+        """Stores a step: what is measured when the evaluation has come this far, as :meth:`wimble.Study.tell` takes it.
+
+        For trials that `ask` or `optimize` gave, in a study with a fidelity. Reporting the same again changes nothing.
+        """
+        self._of_study().report(self, step, value)
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the study's stopping rule gives the trial up: end it with `wimble.STOPPED`."""
+        return bool(self._of_study().should_stop(self))
+
+    def _of_study(self) -> Any:
+        study = self.__dict__.get("_study")
+        if study is None:
+            raise InvalidError(
+                f"trial {self.number} has no study to report to: it was not given by `ask`, the study has no fidelity, or it "
+                "is in the memory of another process",
+                {"field": "trial", "value": self.number},
+            )
+        return study
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A study in memory stays in its process.
+        fields = dict(self.__dict__)
+        study = fields.get("_study")
+        if study is not None and study.storage is None:
+            del fields["_study"]
+        return fields
 
     def __getitem__(self, name: str) -> Any:
         return self.params[name]

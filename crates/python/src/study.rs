@@ -1,5 +1,6 @@
 //! An open study: the same as the one that the command `wimble` opens, at the same time.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,17 +10,19 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use wimble::goal::Goal;
 use wimble::importance::{Estimate, Share};
+use wimble::outcome::Measurement;
 use wimble::seed::Seed;
 use wimble::space::Configuration;
+use wimble::stopping::{Rule, Verdict};
 use wimble_study::runner::WorkerKey;
 use wimble_study::store::OutcomeKind;
 use wimble_study::{
-    Addition, Address, Attributes, Claim, Error, Filter, Result, Settings, Stage, Store, StudyFile,
-    Token, Trial,
+    Addition, Address, Attributes, Claim, Error, Filter, Result, Settings, Stage, Step, Store,
+    StudyFile, Token, Trial,
 };
 
 use crate::error::{of_engine, of_study, raise};
-use crate::goal::{self, ConstraintGiven, ObjectiveGiven};
+use crate::goal::{self, ConstraintGiven, MeasuredGiven, ObjectiveGiven};
 use crate::heartbeats::Heartbeats;
 use crate::outcome::{self, Given};
 use crate::space::Space;
@@ -28,6 +31,8 @@ use crate::{trial, waiting};
 
 /// A claim for Python: number, params, token, attempt.
 type ClaimGiven<'py> = (u64, Bound<'py, PyDict>, String, u32);
+/// A fidelity: its name, its lowest and its highest value.
+type FidelityGiven = (String, f64, f64);
 /// An addition: key, params, outcome, attributes.
 type AdditionGiven<'py> = (String, Bound<'py, PyDict>, Option<Given>, Option<Bound<'py, PyDict>>);
 
@@ -58,7 +63,7 @@ impl Study {
     /// Opens a study, or creates it if there is none of its name and a space is given. What is `None` is as in the study that
     /// exists, or else the default.
     #[new]
-    #[pyo3(signature = (name, storage, space, goal, method, batch_size, seed, trials, retries, lease))]
+    #[pyo3(signature = (name, storage, space, goal, method, batch_size, seed, trials, retries, lease, fidelity = None, stopping = None, wrong_stop = None))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of `wimble.Study`, by name")]
     fn new(
         py: Python<'_>,
@@ -72,12 +77,17 @@ impl Study {
         trials: Option<u64>,
         retries: Option<u32>,
         lease: Option<f64>,
+        fidelity: Option<FidelityGiven>,
+        stopping: Option<&str>,
+        wrong_stop: Option<f64>,
     ) -> PyResult<Self> {
         let address: Address = storage
             .map_or(Ok(Address::Memory), str::parse)
             .map_err(|error: Error| of_study(py, &error))?;
         let goal = goal.map(|(o, c)| goal::goal(py, o, c)).transpose()?;
         let method = method.map(str::parse).transpose().map_err(|error| of_engine(py, &error))?;
+        let stopping =
+            stopping.map(str::parse).transpose().map_err(|error| of_engine(py, &error))?;
         let lease = lease.map(Duration::try_from_secs_f64).transpose().map_err(|error| {
             raise(py, "InvalidError", &format!("lease is {lease:?} seconds, but {error}"))
         })?;
@@ -85,8 +95,20 @@ impl Study {
         let prompt = address == Address::Memory;
         let open = move || -> Result<wimble_study::Study> {
             let store = address.open()?;
-            let wanted =
-                Wanted { name, space, goal, method, batch_size, seed, trials, retries, lease };
+            let wanted = Wanted {
+                name,
+                space,
+                goal,
+                fidelity,
+                method,
+                batch_size,
+                seed,
+                trials,
+                retries,
+                lease,
+                stopping,
+                wrong_stop,
+            };
             wanted.open(&store)
         };
         let study = waiting::long(py, open, drop)?.map_err(|error| of_study(py, &error))?;
@@ -112,6 +134,11 @@ impl Study {
         fields.set_item("seed", settings.seed.0)?;
         fields.set_item("retries", settings.retries)?;
         fields.set_item("lease", settings.lease.as_secs_f64())?;
+        let fidelity = settings.goal.partial();
+        let fidelity = fidelity.map(|f| (f.name.clone(), f.low, f.high));
+        fields.set_item("fidelity", fidelity)?;
+        fields.set_item("stopping", settings.stopping.rule.name())?;
+        fields.set_item("wrong_stop", settings.stopping.wrong_stop)?;
         Ok(fields)
     }
 
@@ -181,6 +208,68 @@ impl Study {
             self.heartbeats.let_go(token);
         }
         told
+    }
+
+    /// Stores a step of a trial: values at a fidelity.
+    fn report(
+        &self,
+        py: Python<'_>,
+        token: &str,
+        step: f64,
+        values: BTreeMap<String, MeasuredGiven>,
+    ) -> PyResult<()> {
+        let token = read_token(py, token)?;
+        let measured = goal::measurement(self.goal(), values)?;
+        let step = Measurement { fidelity: Some(step), ..measured };
+        self.call(py, move |study| study.report(token, &[step]))
+    }
+
+    /// Whether a trial should end, by the study's stopping rule.
+    fn should_stop(&self, py: Python<'_>, token: &str) -> PyResult<bool> {
+        let token = read_token(py, token)?;
+        let verdicts = self.long_call(py, move |study| study.verdicts(&[token.trial]))?;
+        Ok(verdicts.first() == Some(&Verdict::Stop))
+    }
+
+    /// Finishes a trial that was stopped: its last step is its outcome.
+    #[pyo3(signature = (token, attributes = None, key = None))]
+    fn tell_stopped(
+        &self,
+        py: Python<'_>,
+        token: &str,
+        attributes: Option<&Bound<'_, PyDict>>,
+        key: Option<String>,
+    ) -> PyResult<()> {
+        let token = read_token(py, token)?;
+        let attributes = to_attributes(attributes)?;
+        let key = key.unwrap_or_else(|| format!("tell-{token}"));
+        let steps = self.call(py, move |study| study.steps(token.trial))?;
+        let Some(last) = steps.into_iter().next_back() else {
+            let message = format!(
+                "trial {} has no step, so that it cannot have been stopped; report first",
+                token.trial
+            );
+            return Err(raise(py, "InvalidError", &message));
+        };
+        let outcome = last.measurement.into();
+        self.call(py, move |study| study.tell_with(token, &outcome, &attributes, &key))?;
+        self.heartbeats.let_go(token);
+        Ok(())
+    }
+
+    /// The steps of a trial: fidelities with values by name.
+    fn steps(&self, py: Python<'_>, number: u64) -> PyResult<Vec<(f64, BTreeMap<String, f64>)>> {
+        let steps = self.call(py, move |study| study.steps(number))?;
+        let goal = self.goal();
+        let objectives = goal.objectives().iter().map(|o| &o.name);
+        let names: Vec<&String> =
+            objectives.chain(goal.constraints().iter().map(|c| &c.name)).collect();
+        let given = |step: &Step| {
+            let Measurement { objectives, constraints, .. } = &step.measurement;
+            let values = objectives.iter().chain(constraints).map(|measured| measured.value);
+            (step.fidelity(), names.iter().map(|name| (*name).clone()).zip(values).collect())
+        };
+        Ok(steps.iter().map(given).collect())
     }
 
     /// Gives a trial back to the queue.
@@ -272,16 +361,29 @@ impl Study {
             Some("queued") => filter.stage = Some(Stage::Queued),
             Some("running") => filter.stage = Some(Stage::Running),
             Some("finished") => filter.stage = Some(Stage::Finished),
-            Some("complete") => filter.outcome = Some(OutcomeKind::Value),
+            Some("complete" | "stopped") => filter.outcome = Some(OutcomeKind::Value),
             Some("failed") => filter.outcome = Some(OutcomeKind::Failed),
             Some("infeasible") => filter.outcome = Some(OutcomeKind::Infeasible),
             Some(other) => {
-                let states = "queued, running, finished, complete, failed, infeasible";
+                let states = "queued, running, finished, complete, stopped, failed, infeasible";
                 let message = format!("there is no state {other:?}; the states are {states}");
                 return Err(raise(py, "InvalidError", &message));
             }
         }
-        let trials = self.call(py, move |study| study.trials(&filter))?;
+        let goal = self.goal();
+        let among_both = goal.partial().filter(|_| filter.outcome == Some(OutcomeKind::Value));
+        if among_both.is_none() {
+            if state == Some("stopped") {
+                return self.listed(py, &[]);
+            }
+            let trials = self.call(py, move |study| study.trials(&filter))?;
+            return self.listed(py, &trials);
+        }
+        // The storage knows which trials have values, and not which of them were stopped.
+        filter.limit = None;
+        let mut trials = self.call(py, move |study| study.trials(&filter))?;
+        trials.retain(|one| state == Some(trial::state(goal, one)));
+        trials.truncate(limit.unwrap_or(usize::MAX));
         self.listed(py, &trials)
     }
 
@@ -415,12 +517,15 @@ struct Wanted {
     name: String,
     space: Option<wimble::space::SearchSpace>,
     goal: Option<Goal>,
+    fidelity: Option<FidelityGiven>,
     method: Option<wimble::strategy::Spec>,
     batch_size: Option<usize>,
     seed: Option<u64>,
     trials: Option<u64>,
     retries: Option<u32>,
     lease: Option<Duration>,
+    stopping: Option<Rule>,
+    wrong_stop: Option<f64>,
 }
 
 impl Wanted {
@@ -453,7 +558,16 @@ impl Wanted {
         let Some(space) = space else {
             return Err(Error::UnknownStudy { study: self.name.clone() });
         };
-        let goal = self.goal.clone().or_else(|| stored.map(|stored| stored.goal.clone()));
+        let stored_goal = stored.map(|stored| &stored.goal);
+        let goal = self.goal.clone().or_else(|| stored_goal.cloned());
+        // Left out, the fidelity is as in the study that exists.
+        let range = stored_goal.and_then(Goal::partial);
+        let range =
+            self.fidelity.clone().or_else(|| range.map(|f| (f.name.clone(), f.low, f.high)));
+        let goal = match range {
+            Some((name, low, high)) => Some(goal.unwrap_or_default().fidelity(name, low, high)?),
+            None => goal,
+        };
         let all = space.cardinality().filter(|_| !space.repeats());
         let file = StudyFile {
             name: self.name.clone(),
@@ -463,11 +577,12 @@ impl Wanted {
             seed: self.seed.or_else(|| stored.is_none().then(random_seed)).map(Seed),
             trials: self.trials,
             time: None,
+            spend: None,
             workers: 1,
             lease: self.lease,
             lost_retries: self.retries,
-            stopping: None,
-            wrong_stop: None,
+            stopping: self.stopping,
+            wrong_stop: self.wrong_stop,
             fixed: Configuration::new(),
             on: wimble_study::notice::On::default(),
             evaluation: None,

@@ -9,6 +9,18 @@ use wimble_study::{Origin, State, Trial};
 
 use crate::value::{from_configuration, from_json};
 
+/// The state of a trial in a word.
+pub fn state(goal: &Goal, trial: &Trial) -> &'static str {
+    match (&trial.state, trial.outcome()) {
+        (State::Queued(_), _) => "queued",
+        (State::Running(_), _) => "running",
+        (_, Some(Outcome::Measured(told))) if goal.part(told).is_some() => "stopped",
+        (_, Some(Outcome::Measured(_))) => "complete",
+        (_, Some(Outcome::Infeasible)) => "infeasible",
+        (_, Some(Outcome::Failed(_)) | None) => "failed",
+    }
+}
+
 /// A trial as a dictionary with the fields of `wimble.Trial`.
 pub fn describe<'py>(
     py: Python<'py>,
@@ -19,14 +31,11 @@ pub fn describe<'py>(
     let fields = PyDict::new(py);
     fields.set_item("number", trial.id)?;
     fields.set_item("params", from_configuration(py, space, &trial.configuration)?)?;
-    let state = match (&trial.state, trial.outcome()) {
-        (State::Queued(_), _) => "queued",
-        (State::Running(_), _) => "running",
-        (_, Some(Outcome::Measured(_))) => "complete",
-        (_, Some(Outcome::Infeasible)) => "infeasible",
-        (_, Some(Outcome::Failed(_)) | None) => "failed",
-    };
-    fields.set_item("state", state)?;
+    fields.set_item("state", state(goal, trial))?;
+    let told = trial.outcome().and_then(Outcome::measurement);
+    if let Some(fidelity) = told.and_then(|told| goal.part(told)) {
+        fields.set_item("fidelity", fidelity)?;
+    }
     fields.set_item(
         "origin",
         match trial.origin {

@@ -4,6 +4,11 @@ import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { clock, duration, short } from "./format.js";
 
+// At most `count` of a list, the first and the last among them.
+function spread(list, count) {
+  return list.length <= count ? list : Array.from({ length: count }, (_, k) => list[Math.floor(k * (list.length - 1) / (count - 1))]);
+}
+
 export async function trial(main, study, number) {
   const row = await get(of(study, `trial/${number}`));
   const base = `/study/${encodeURIComponent(study)}`;
@@ -21,6 +26,7 @@ export async function trial(main, study, number) {
         ["Value", row.value === undefined ? null : `${row.value}${row.deviation === undefined ? "" : ` ± ${row.deviation}`}`],
         ...(result?.objectives?.slice(1).map((measured, i) => [`Objective ${i + 2}`, short(measured.value)]) ?? []),
         ...(result?.constraints?.map((measured, i) => [`Constraint ${i + 1}`, short(measured.value)]) ?? []),
+        ["Stopped at", row.fidelity === undefined ? null : short(row.fidelity)],
         ["Reason", row.reason],
         ["Worker", row.worker],
         ["Proposed", row.proposed && clock(Date.parse(row.proposed))],
@@ -36,6 +42,9 @@ export async function trial(main, study, number) {
         ["Succeeds with probability", forecast.success?.toFixed(4)],
       ])),
       row.attributes && card("Attributes", { size: "half" }, pairs(Object.entries(row.attributes).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]))),
+      row.steps?.length > 0 && card("Steps", { size: "half" }, table(["Step", { number: "Values" }],
+        spread(row.steps, 30).map((step) => [short(step.step), { number: step.value === undefined ? Object.values(step.objectives ?? {}).map((one) => short(one.value ?? one)).join(", ") : short(step.value) }]), "Steps"),
+        row.steps.length > 30 && h("p", { class: "soft small" }, `30 of ${row.steps.length} steps`)),
       row.nearest?.length > 0 && card("Nearest trials", { size: "half" }, table(["Trial", "State", { number: "Value" }, { number: "Distance" }],
         row.nearest.map((near) => [link(`${base}/trial/${near.trial}`, `trial ${near.trial}`), h("span", { class: "chip", "data-state": near.state }, near.state),
           { number: short(near.value) }, { number: `${(near.distance * 100).toFixed(1)} %` }]), "Nearest trials"), h("p", { class: "soft small" }, "Distance as a share of the diagonal of the space")),

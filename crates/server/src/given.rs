@@ -6,7 +6,7 @@ use serde::Deserialize;
 use wimble::goal::{Direction, Goal};
 use wimble::seed::Seed;
 use wimble::space::SearchSpace;
-use wimble_study::{Attributes, Outcome, Result, Settings, Store, Study, Token};
+use wimble_study::{Attributes, Measurement, Outcome, Result, Settings, Store, Study, Token};
 
 /// A token as users see it, `12.40`, or as an object.
 #[derive(Deserialize)]
@@ -68,6 +68,33 @@ impl Told {
             (None, None, false, Some(outcome)) => Ok(outcome.clone()),
             _ => Err("give exactly one of value, failed, infeasible and outcome".to_owned()),
         }
+    }
+}
+
+/// A step of a running trial.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reported {
+    token: GivenToken,
+    /// How far the evaluation is, in the unit of the study's fidelity.
+    step: f64,
+    value: Option<f64>,
+    /// Anything that is more than a number.
+    measurement: Option<Measurement>,
+}
+
+impl Reported {
+    pub fn token(&self) -> std::result::Result<Token, String> {
+        self.token.read()
+    }
+
+    pub fn step(&self) -> std::result::Result<Measurement, String> {
+        let measured = match (self.value, &self.measurement) {
+            (Some(value), None) => value.into(),
+            (None, Some(measurement)) => measurement.clone(),
+            _ => return Err("give exactly one of value and measurement".to_owned()),
+        };
+        Ok(Measurement { fidelity: Some(self.step), ..measured })
     }
 }
 

@@ -229,8 +229,8 @@ fn strangers_are_turned_away() {
     assert_eq!(asked(&[("sec-fetch-site", "cross-site")]), 403);
     assert_eq!(asked(&[("origin", &client.base)]), 200);
     // Nobody may work or write where no token was given out.
-    for path in ["ask", "tell", "heartbeat", "release", "trials", "budget"] {
-        let body = json!({ "worker": "w", "key": "k", "token": "0.1", "tokens": [], "params": {}, "budget": 5 });
+    for path in ["ask", "tell", "report", "heartbeat", "release", "trials", "budget"] {
+        let body = json!({ "worker": "w", "key": "k", "token": "0.1", "tokens": [], "params": {}, "budget": 5, "step": 1, "value": 1 });
         let (status, said) = client.post(&format!("/api/studies/s/{path}"), Some("guess"), &body);
         assert_eq!(status, 403, "{path}: {said}");
     }
@@ -247,6 +247,47 @@ fn strangers_are_turned_away() {
             && !policy.contains("unsafe")
     );
     assert_eq!(headers["x-content-type-options"], "nosniff");
+}
+
+#[test]
+fn a_worker_reports_steps_and_hears_whether_to_go_on() {
+    let options = Options { tokens: tokens(), ..Options::local(0) };
+    let server = Server::start(store_with("s", 1), options).unwrap();
+    let client = Client::of(&server);
+    let (work, write) = (tokens().work.unwrap(), tokens().write.unwrap());
+    let space = json!({ "dimensions": [{ "name": "x", "type": "real", "low": 0, "high": 1 }] });
+    let goal = json!({
+        "objectives": [{ "name": "value", "direction": "minimise" }],
+        "fidelity": { "name": "epochs", "low": 1, "high": 9 },
+    });
+    let study = json!({ "name": "curves", "space": space, "goal": goal, "method": "random" });
+    let (status, said) = client.post("/api/studies", Some(&write), &study);
+    assert_eq!(status, 200, "{said}");
+    let ask = json!({ "worker": "w", "key": "k" });
+    let (_, asked) = client.post("/api/studies/curves/ask", Some(&work), &ask);
+    let token = &asked["claims"][0]["token"];
+    let report = |more: serde_json::Value| {
+        let mut body = json!({ "token": token });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        client.post("/api/studies/curves/report", Some(&work), &body)
+    };
+    let (status, said) = report(json!({ "step": 1, "value": 0.5 }));
+    assert_eq!((status, &said["verdict"]), (200, &json!("go-on")), "{said}");
+    let measurement = json!({ "objectives": [{ "value": 0.25, "deviation": 0.5 }] });
+    assert_eq!(report(json!({ "step": 3, "measurement": measurement })).0, 200);
+    assert_eq!(report(json!({ "step": 3 })).0, 400);
+    let (status, said) = report(json!({ "step": 10, "value": 0.5 }));
+    assert!(status == 422 && said.to_string().contains("from 1 to 9"), "{status} {said}");
+    let bearer = format!("Bearer {work}");
+    let (_, _, text) =
+        client.get_with("/api/studies/curves/trial/0", &[("authorization", &bearer)]);
+    let trial: Json = serde_json::from_str(&text).unwrap();
+    assert_eq!(trial["steps"][1], json!({ "step": 3.0, "value": 0.25, "deviation": 0.5 }));
+    let outcome = json!({ "measured": { "objectives": [{ "value": 0.25 }], "fidelity": 3 } });
+    let told = json!({ "token": token, "outcome": outcome });
+    assert_eq!(client.post("/api/studies/curves/tell", Some(&work), &told).0, 200);
+    let (status, said) = report(json!({ "step": 4, "value": 0.5 }));
+    assert!(status == 409 && said.to_string().contains("is finished already"), "{status} {said}");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
+use wimble::curves::Curve;
 use wimble::forecast::Forecasts;
 use wimble::history::History;
 use wimble::importance::Importance;
@@ -48,6 +49,8 @@ pub struct Follower {
     steps: u64,
     /// Trials that finished, in order, whose steps may not all have been applied yet.
     finished: VecDeque<(u64, Outcome)>,
+    /// How much was carried out of the trials that finished, in the unit of the fidelity.
+    spent: f64,
 }
 
 impl Follower {
@@ -61,6 +64,7 @@ impl Follower {
             running: BTreeSet::new(),
             steps: 0,
             finished: VecDeque::new(),
+            spent: 0.0,
         }
     }
 
@@ -110,6 +114,7 @@ impl Follower {
     /// Tells the trials that finished.
     fn finish(&mut self) -> Result<()> {
         while let Some((trial, outcome)) = self.finished.pop_front() {
+            self.spent += self.cost(trial, &outcome);
             self.ledger
                 .tell(trial, &outcome)
                 .map_err(|error| Error::corrupt(&self.study, format!("trial {trial}"), error))?;
@@ -227,6 +232,27 @@ impl Follower {
             return Ok(Verdict::GoOn);
         }
         Ok(self.ledger.verdict(trial, rule)?)
+    }
+
+    /// How much of all evaluations was carried out, in the unit of the fidelity: of trials with a value up to where it was
+    /// measured, of the others up to their last step. Trials that were evaluated elsewhere count too.
+    pub fn spent(&self) -> f64 {
+        self.spent + self.running.iter().map(|&trial| self.reached(trial)).sum::<f64>()
+    }
+
+    /// How far a trial that finished went.
+    fn cost(&self, trial: u64, outcome: &Outcome) -> f64 {
+        let goal = self.ledger.goal();
+        match (outcome.measurement(), goal.partial()) {
+            (Some(told), Some(range)) => goal.part(told).unwrap_or(range.high),
+            _ => self.reached(trial),
+        }
+    }
+
+    /// How far the steps of a trial go.
+    fn reached(&self, trial: u64) -> f64 {
+        let curve = self.ledger.history().curves().get(trial);
+        curve.filter(|curve| !curve.is_empty()).map_or(0.0, Curve::reached)
     }
 
     /// The steps of a trial, as far as they were followed.

@@ -306,12 +306,23 @@ impl Study {
     /// Whether running trials should go on, by the study's stopping rule and the steps of all trials. It waits for no
     /// proposal. The first call of a process reads the whole history, later ones what is new.
     pub fn verdicts(&self, trials: &[u64]) -> Result<Vec<Verdict>> {
+        let rule = &self.settings.stopping;
+        self.follow_curves(|follower| {
+            trials.iter().map(|&trial| follower.verdict(trial, rule)).collect()
+        })
+    }
+
+    /// How much of all evaluations was carried out, in the unit of the fidelity: what [`Follower::spent`] says.
+    pub fn spent(&self) -> Result<f64> {
+        self.follow_curves(|follower| Ok(follower.spent()))
+    }
+
+    fn follow_curves<T>(&self, look: impl FnOnce(&Follower) -> Result<T>) -> Result<T> {
         let curves = self.curves.lock();
         let mut curves = curves.map_err(|_| self.panicked("taking the lock of its curves"))?;
         let follower = curves.get_or_insert_with(|| Follower::new(&self.settings));
         follower.catch_up(&*self.store)?;
-        let rule = &self.settings.stopping;
-        trials.iter().map(|&trial| follower.verdict(trial, rule)).collect()
+        look(follower)
     }
 
     /// Finishes a trial. Once this returns, the outcome is stored. Telling again with the same `client_key` is harmless.

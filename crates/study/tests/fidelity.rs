@@ -39,6 +39,7 @@ fn runner(file: &StudyFile, worker: &str) -> Runner {
         worker: worker.into(),
         workers: file.workers,
         time: file.time,
+        spend: file.spend,
         patience: PATIENCE,
         kept: None,
         stop: Stop::default(),
@@ -119,6 +120,21 @@ fn a_command_that_looks_for_the_file_ends_by_itself_and_may_take_its_last_step()
         run(&file(&script, "trials = 6\nstopping = \"median\"\ngrace = \"20s\""));
     assert_eq!(summary.told, 6);
     assert_eq!(study.trial(5).unwrap().outcome(), Some(&at(Some(4.0), 8.0)));
+}
+
+#[test]
+fn a_budget_of_epochs_ends_a_run_once_they_are_spent() {
+    // Trials of nine epochs, and of two where the command itself ends.
+    let script = "step 1 1; step 2 1; [ $(($WIMBLE_TRIAL % 2)) = 1 ] || step 9 1";
+    let limited = file(script, "budget = { epochs = 30 }");
+    let (study, summary, _) = run(&limited);
+    assert_eq!(summary.end, End::BudgetSpent);
+    // 9, 11, 20, 22, 31.
+    assert_eq!((summary.told, study.spent().unwrap()), (5, 31.0));
+    let again = runner(&limited, "w").run(&study, &|_| {}).unwrap();
+    assert_eq!((again.end, again.told), (End::BudgetSpent, 0));
+    let more = StudyFile { spend: Some(32.0), ..limited };
+    assert_eq!(runner(&more, "w").run(&study, &|_| {}).unwrap().told, 1);
 }
 
 #[test]

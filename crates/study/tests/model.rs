@@ -14,8 +14,8 @@ use wimble_study::settings::Record;
 use wimble_study::store::{Ask, Proposal, Reply, Resume};
 use wimble_study::trial::{Change, Ended};
 use wimble_study::{
-    Addition, Clock as _, Counts, Error, Filter, ManualClock, Memory, Origin, Outcome, Postgres,
-    Settings, Sqlite, State, Store, Timestamp, Token,
+    Addition, Clock as _, Counts, Error, Filter, ManualClock, Measurement, Memory, Origin, Outcome,
+    Postgres, Report, Settings, Sqlite, State, Step, Store, Timestamp, Token,
 };
 
 const LEASE: i64 = 10;
@@ -49,6 +49,8 @@ enum Call {
         key: usize,
     },
     Release(usize),
+    /// Steps of several trials at once: a token, fidelities and values.
+    Reports(Vec<(usize, Vec<(u32, i32)>)>),
     /// A worker starts again.
     Resume {
         worker: usize,
@@ -81,6 +83,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         value,
         key,
     });
+    let steps = proptest::collection::vec((1..5_u32, 0..2_i32), 0..4);
     let call = prop_oneof![
         5 => ask,
         4 => tell,
@@ -89,6 +92,7 @@ fn calls() -> impl Strategy<Value = Vec<Call>> {
         2 => (0..6_usize, proptest::option::of(0..2_i32))
             .prop_map(|(key, value)| Call::Add { key, value }),
         1 => (0..30_usize).prop_map(Call::Release),
+        3 => proptest::collection::vec((0..30_usize, steps), 0..4).prop_map(Call::Reports),
         1 => resume,
         3 => (-15..15_i64).prop_map(Call::Jump),
         1 => Just(Call::Restart),
@@ -146,6 +150,9 @@ struct Model {
     additions: BTreeMap<usize, (u64, Option<i32>)>,
     /// The trials that were told, imported or failed, in that order.
     finished: Vec<u64>,
+    /// The curve of each trial: fidelity, value and number of each step.
+    curves: BTreeMap<u64, Vec<(u32, i32, u64)>>,
+    steps: u64,
 }
 
 impl Model {
@@ -313,6 +320,28 @@ impl Model {
     fn heartbeats(&mut self, tokens: &[Token]) -> Said {
         let said = tokens.iter().map(|&token| (token, self.heartbeat(token)));
         Said::Refused(said.filter(|(_, said)| *said != Said::Done).collect())
+    }
+
+    fn reports(&mut self, reports: &[(Token, Vec<(u32, i32)>)]) -> Said {
+        let mut refused = Vec::new();
+        for (token, steps) in reports {
+            match self.heartbeat(*token) {
+                Said::Done => {}
+                said => {
+                    refused.push((*token, said));
+                    continue;
+                }
+            }
+            for &(at, value) in steps {
+                let curve = self.curves.entry(token.trial).or_default();
+                if !curve.iter().any(|&(known, told, _)| (known, told) == (at, value)) {
+                    curve.retain(|&(known, ..)| known < at);
+                    self.steps += 1;
+                    curve.push((at, value, self.steps));
+                }
+            }
+        }
+        Said::Refused(refused)
     }
 
     fn add(&mut self, key: usize, value: Option<i32>) -> Said {
@@ -515,6 +544,24 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
                 let Some(token) = pick(n) else { continue };
                 (model.release(token), store.release("s", token).map(|()| Said::Done))
             }
+            Call::Reports(all) => {
+                let picked = all.iter().filter_map(|(n, steps)| Some((pick(n)?, steps.clone())));
+                let picked: Vec<(Token, Vec<(u32, i32)>)> = picked.collect();
+                let measured = |&(at, value): &(u32, i32)| Measurement {
+                    fidelity: Some(f64::from(at)),
+                    ..f64::from(value).into()
+                };
+                let report = |(token, steps): &(Token, Vec<(u32, i32)>)| Report {
+                    token: *token,
+                    steps: steps.iter().map(measured).collect(),
+                };
+                let reports: Vec<Report> = picked.iter().map(report).collect();
+                let got = store.reports("s", &reports).map(|refused| {
+                    let refused = refused.into_iter().map(|r| (r.token, said(Err(r.error))));
+                    Said::Refused(refused.collect())
+                });
+                (model.reports(&picked), got)
+            }
             Call::Resume { worker, from, to } => {
                 let (name, formerly, to_name) =
                     (format!("w{worker}"), [from.to_string()], to.to_string());
@@ -545,6 +592,21 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
             assert_eq!(added, added_at, "trial {}: {}", trial.id, trial.configuration);
         }
         assert_eq!(store.counts("s").unwrap(), model.counts(), "after call {step}: {call:?}");
+        if let Call::Reports(_) = call {
+            let plain = |step: &Step| {
+                let value = step.measurement.value().unwrap() as i32;
+                (step.fidelity() as u32, value, step.sequence)
+            };
+            for trial in &trials {
+                let curve: Vec<_> = store.steps("s", trial.id).unwrap().iter().map(plain).collect();
+                let expected = model.curves.get(&trial.id).cloned().unwrap_or_default();
+                assert_eq!(curve, expected, "after call {step}: {call:?}");
+            }
+            let all = store.steps_since("s", 0, usize::MAX).unwrap();
+            let mut expected: Vec<u64> = model.curves.values().flatten().map(|s| s.2).collect();
+            expected.sort_unstable();
+            assert_eq!(all.iter().map(|s| s.sequence).collect::<Vec<_>>(), expected);
+        }
         let best = store.best("s", usize::MAX).unwrap();
         assert_eq!(best.iter().map(|trial| trial.id).collect::<Vec<_>>(), model.best());
         if step % 3 == 0 {

@@ -37,6 +37,7 @@ fn runner(file: &StudyFile, worker: &str) -> Runner {
         worker: worker.into(),
         workers: file.workers,
         time: file.time,
+        spend: file.spend,
         patience: PATIENCE,
         kept: None,
         stop: Stop::default(),

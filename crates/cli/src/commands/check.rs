@@ -245,6 +245,13 @@ fn sample(file: &StudyFile, settings: &Settings) -> Result<Configuration> {
 }
 
 fn budget(file: &StudyFile, settings: &Settings) -> String {
+    let spend = file.spend.zip(settings.goal.partial());
+    if let (None, Some((spend, Fidelity { name, .. }))) = (file.trials, spend) {
+        let (workers, batch) = (file.workers, settings.batch_size);
+        return format!(
+            "as many trials as start before {spend} {name} are spent; {workers} at a time, proposed in batches of {batch}"
+        );
+    }
     let trials = match (file.trials, file.time) {
         (None, Some(time)) => format!("as many trials as start within {}", duration::show(time)),
         (_, Some(time)) => {

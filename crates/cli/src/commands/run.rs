@@ -113,6 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         worker,
         workers: file.workers,
         time: file.time,
+        spend: file.spend.filter(|_| arguments.trials.is_none()),
         patience: arguments.patience,
         kept: Some(kept.clone()),
         stop: stop.clone(),

@@ -142,6 +142,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         ],
     ),
     change(
+        "/api/studies/{study}/report",
+        "Take a step of a running trial, as a value or a measurement; says whether to go on (token for workers)",
+        &[
+            ("token", "string"),
+            ("step", "number"),
+            ("value?", "number"),
+            ("measurement?", "object"),
+        ],
+    ),
+    change(
         "/api/studies/{study}/heartbeat",
         "Renew leases (token for workers)",
         &[("tokens", "array")],

@@ -270,8 +270,13 @@ pub(super) async fn trial(
             file.model.predict(std::slice::from_ref(&found.configuration)).ok().flatten();
         let near =
             Neighbours::read(store, &study)?.nearest(&record.settings, &found, NEIGHBOURS)?;
-        let mut body =
-            serde_json::to_value(Row::new(&found, &record.settings.goal)).unwrap_or_default();
+        let goal = &record.settings.goal;
+        let steps = match goal.partial() {
+            Some(_) => store.steps(&study, trial)?,
+            None => Vec::new(),
+        };
+        let row = Row::new(&found, goal).with_steps(&steps, goal);
+        let mut body = serde_json::to_value(row).unwrap_or_default();
         body["nearest"] = json!(near);
         body["output"] = output.into();
         body["origin"] = json!(found.origin);

@@ -43,6 +43,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/api/studies/{study}/events", get(events::events))
         .route("/api/studies/{study}/ask", post(working::ask))
         .route("/api/studies/{study}/tell", post(working::tell))
+        .route("/api/studies/{study}/report", post(working::report))
         .route("/api/studies/{study}/heartbeat", post(working::heartbeat))
         .route("/api/studies/{study}/release", post(working::release))
         .route("/api/studies/{study}/budget", post(working::budget))

@@ -14,13 +14,13 @@ use serde::Deserialize;
 use serde_json::json;
 use wimble::space::Configuration;
 use wimble_study::store::http::wire::{Answer as StoreAnswer, Call, Reach, Said};
-use wimble_study::{Error, Outcome, Settings, Store, Study};
+use wimble_study::{Error, Measurement, Outcome, Report, Settings, Store, Study};
 
 use super::App;
 use super::access::Level;
 use super::answer::{self, Refusal, status};
 use super::reading::blocking;
-use crate::given::{GivenToken, NewStudy, Told};
+use crate::given::{GivenToken, NewStudy, Reported, Told};
 
 type Answer = Result<Response, Refusal>;
 
@@ -108,6 +108,27 @@ pub(super) async fn tell(
         let study = Study::open(Arc::clone(app.desk.store()), &study)?;
         study.tell_with(token, &outcome, &told.attributes, &told.key())?;
         Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "done": "told" })))
+    })
+    .await
+}
+
+/// Takes a step of a running trial, and says whether it should go on.
+pub(super) async fn report(
+    State(app): State<Arc<App>>,
+    Extension(level): Extension<Level>,
+    Path(study): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    demand(level, Level::Work)?;
+    let reported: Reported = read(&body)?;
+    let (token, step) = (reported.token()?, reported.step()?);
+    blocking(&app, move |app| {
+        let file = app.desk.file(&study, std::time::Duration::ZERO)?;
+        let study = file.model.study();
+        study.report(token, &[step])?;
+        let verdict = study.verdicts(&[token.trial])?.pop();
+        Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "verdict": verdict })))
     })
     .await
 }
@@ -234,12 +255,17 @@ fn check(store: &dyn Store, call: &Call) -> wimble_study::Result<()> {
         settings.space.encode(configuration)?;
         Ok(settings.space.check_known(configuration)?)
     };
-    let measured = |settings: &Settings, trial: u64, outcome: &Outcome| {
-        match outcome.measurement().map(|measurement| settings.goal.check(trial, measurement)) {
+    let fits_goal = |settings: &Settings, trial: u64, step: &Measurement| {
+        match settings.goal.check(trial, step) {
             // The store has words of its own for what is not finite.
-            None | Some(Ok(()) | Err(wimble::Error::NonFinite { .. })) => Ok(()),
-            Some(Err(error)) => Err(Error::from(error)),
+            Ok(()) | Err(wimble::Error::NonFinite { .. }) => Ok(()),
+            Err(error) => Err(Error::from(error)),
         }
+    };
+    let measured = |settings: &Settings, trial: u64, outcome: &Outcome| match outcome.measurement()
+    {
+        Some(measurement) => fits_goal(settings, trial, measurement),
+        None => Ok(()),
     };
     match call {
         Call::Ask { study, proposal: Some(proposal), .. } => {
@@ -250,7 +276,14 @@ fn check(store: &dyn Store, call: &Call) -> wimble_study::Result<()> {
             let settings = store.study(study)?.settings;
             additions.iter().try_for_each(|addition| {
                 fits(&settings, &addition.configuration)?;
-                addition.outcome.as_ref().map_or(Ok(()), |one| measured(&settings, 0, one))
+                addition.outcome.as_ref().map_or(Ok(()), |one| measured(&settings, 0, one))?;
+                addition.steps.iter().try_for_each(|step| fits_goal(&settings, 0, step))
+            })
+        }
+        Call::Reports { study, reports } => {
+            let settings = store.study(study)?.settings;
+            reports.iter().try_for_each(|Report { token, steps }| {
+                steps.iter().try_for_each(|step| fits_goal(&settings, token.trial, step))
             })
         }
         Call::Transfer { study, trials, .. } => {

@@ -112,6 +112,8 @@ pub struct Runner {
     pub workers: usize,
     /// The time after which no more trials begin. Those that run are finished.
     pub time: Option<Duration>,
+    /// How much of all evaluations of the study is carried out, in the unit of its fidelity, before no more trials begin.
+    pub spend: Option<f64>,
     /// How long to wait for an unreachable storage before the run ends.
     pub patience: Duration,
     /// Where results are kept while the storage is unreachable. `None` keeps them in memory only.
@@ -315,7 +317,9 @@ impl Asking<'_> {
                 if running == 0 {
                     break;
                 }
-            } else if running < runner.workers {
+            } else if running < runner.workers && self.is_spent(&mut failure) {
+                books.end = Some(End::BudgetSpent);
+            } else if running < runner.workers && failure.is_none() {
                 asks += 1;
                 match self.ask(&format!("ask-{nonce}-{asks}"), &mut books) {
                     Ok(0) if running == 0 => match absence.outlast(|| study.progress(), || {}) {
@@ -353,6 +357,21 @@ impl Asking<'_> {
         }
         let end = books.end.unwrap_or(End::BudgetSpent);
         Ok(Summary { end, told: books.told, released: books.released, kept: books.kept })
+    }
+
+    /// Whether as much was carried out as the study is to spend.
+    fn is_spent(&self, failure: &mut Option<Error>) -> bool {
+        let Shared { runner, study, absence, .. } = self.shared;
+        let Some(limit) = runner.spend else { return false };
+        match absence.outlast(|| study.spent(), || {}) {
+            Some(Ok(spent)) => spent >= limit,
+            Some(Err(error)) => {
+                *failure = Some(error);
+                false
+            }
+            // The storage is given up, which the loop sees next.
+            None => false,
+        }
     }
 
     /// Tells the results that an earlier run could not. One that comes too late is dropped, and its trial is run again.

@@ -4,6 +4,7 @@
 //! [`REPORT`]. A caller sends one line, a step with the number of its trial, and gets one line: a [`Reply`]. The answer
 //! says what is known at that moment, so that no command waits for the storage.
 
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use tempfile::TempDir;
 
 use super::live_steps::LONGEST_LINE;
 use super::slots::Shared;
+use super::trial_folder;
 
 /// The environment variable with the path of the socket.
 pub const REPORT: &str = "WIMBLE_REPORT";
@@ -58,16 +60,16 @@ pub(super) struct ReportSocket {
     listener: UnixListener,
     path: PathBuf,
     over: AtomicBool,
-    /// Removed with the socket.
-    _folder: TempDir,
+    /// Removed with the socket; by a later run, if this one is killed.
+    _folder: (TempDir, File),
 }
 
 impl ReportSocket {
     /// Makes a socket.
     pub fn new() -> io::Result<Self> {
         // The path of a socket has little room: not below the folder of a study.
-        let folder = tempfile::Builder::new().prefix("wimble-run-").tempdir()?;
-        let path = folder.path().join("report");
+        let folder = trial_folder::temporary()?;
+        let path = folder.0.path().join("report");
         let listener = UnixListener::bind(&path)?;
         Ok(Self { listener, path, over: AtomicBool::new(false), _folder: folder })
     }
@@ -91,7 +93,7 @@ impl ReportSocket {
             // A caller that says nothing holds up nobody else.
             scope.spawn(move || {
                 // One that is gone needs no answer.
-                let _ = answer(caller, shared);
+                let _ = answer(&caller, shared);
             });
         }
     }
@@ -104,16 +106,16 @@ impl ReportSocket {
     }
 }
 
-fn answer(caller: UnixStream, shared: &Shared<'_>) -> io::Result<()> {
+fn answer(mut caller: &UnixStream, shared: &Shared<'_>) -> io::Result<()> {
     caller.set_read_timeout(Some(PATIENCE))?;
     caller.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
-    BufReader::new(&caller).take(LONGEST_LINE as u64).read_line(&mut line)?;
+    BufReader::new(caller).take(LONGEST_LINE as u64).read_line(&mut line)?;
     let reply = match serde_json::from_str::<Said>(&line) {
         Ok(said) => reply(&said, shared),
         Err(error) => Reply::Refused(format!("the report cannot be read: {error}")),
     };
-    (&caller).write_all(format!("{}\n", serde_json::to_string(&reply)?).as_bytes())
+    caller.write_all(format!("{}\n", serde_json::to_string(&reply)?).as_bytes())
 }
 
 fn reply(Said { trial, step }: &Said, shared: &Shared<'_>) -> Reply {

@@ -65,6 +65,15 @@ pub fn sweep(folder: &Path) -> usize {
     left.filter(|path| fs::remove_dir_all(path).is_ok()).count()
 }
 
+/// A temporary folder, and the lock that says that it is in use: [`sweep`] removes it if this process is killed.
+pub(super) fn temporary() -> io::Result<(TempDir, File)> {
+    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+    let in_use = File::create(folder.path().join(IN_USE))?;
+    // Where files cannot be locked, nobody finds this folder left behind.
+    let _ = in_use.try_lock();
+    Ok((folder, in_use))
+}
+
 /// Where the folder of a trial is, under the folder of the study file's choice. `storage` is the identity of the storage.
 pub fn path(folders: &Path, storage: &str, study: &str, trial: u64) -> PathBuf {
     let mut name = String::new();
@@ -102,10 +111,7 @@ impl TrialFolder {
     ) -> io::Result<Self> {
         let folder = match folders {
             None => {
-                let temporary = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
-                let in_use = File::create(temporary.path().join(IN_USE))?;
-                // Where files cannot be locked, nobody finds this folder left behind.
-                let _ = in_use.try_lock();
+                let (temporary, in_use) = temporary()?;
                 let path = temporary.path().to_owned();
                 Self { path, temporary: Some(temporary), _in_use: Some(in_use) }
             }

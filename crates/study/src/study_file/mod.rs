@@ -71,6 +71,8 @@ pub struct StudyFile {
     pub trials: Option<u64>,
     /// How long a run begins new trials. Those that run then are finished.
     pub time: Option<Duration>,
+    /// How much of all evaluations is carried out, in the unit of the fidelity, before no new trials begin.
+    pub spend: Option<f64>,
     /// How many commands run at a time.
     pub workers: usize,
     /// How long a worker keeps a trial without a heartbeat.
@@ -174,11 +176,11 @@ impl StudyFile {
         );
         let default = stored.cloned().unwrap_or(Settings {
             batch_size: self.workers,
-            budget: match self.time {
+            budget: match (self.time, self.spend) {
                 // A grid is gone through to its end.
                 _ if default.method.settings::<Grid>().is_some() => self.all_configurations(),
-                None => DEFAULT_TRIALS.min(self.all_configurations()),
-                Some(_) => self.all_configurations(),
+                (None, None) => DEFAULT_TRIALS.min(self.all_configurations()),
+                _ => self.all_configurations(),
             },
             ..default
         });

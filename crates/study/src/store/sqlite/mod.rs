@@ -476,6 +476,7 @@ mod tests {
             worker: WorkerKey::take(&state, &identity, "s", None).unwrap(),
             workers: 2,
             time: None,
+            spend: None,
             patience: Duration::from_secs(2),
             kept: Some(KeptResults::new(&state, &identity, "s")),
             stop,

@@ -18,7 +18,7 @@ impl Reader<'_> {
     /// The goal with its fidelity, if the file has one; `None` after a mistake.
     pub(super) fn fidelity(&mut self, goal: Option<Goal>) -> Option<Goal> {
         let Some(entry) = self.table.get("fidelity") else {
-            for key in ["stopping", "wrong-stop"] {
+            for key in ["stopping", "wrong-stop", "budget"] {
                 if let Some(entry) = self.table.get(key) {
                     let message = format!(
                         "{key} needs a fidelity: what a command counts as it goes on, as in \
@@ -84,6 +84,26 @@ impl Reader<'_> {
         Some((low, high))
     }
 
+    /// How much may be carried out in all: `{ epochs = 4000 }`.
+    pub(super) fn spend(&mut self, goal: Option<&Goal>) -> Option<f64> {
+        let entry = self.table.get("budget")?;
+        let name = &goal?.partial()?.name;
+        let given = match &entry.node.content {
+            Content::Table(Table(entries)) => match &entries[..] {
+                [only] if only.key == *name => number(&only.node),
+                _ => None,
+            },
+            _ => None,
+        };
+        let spend = given.filter(|spend| *spend > 0.0 && spend.is_finite());
+        if spend.is_none() {
+            let text = self.text.get(entry.node.span.clone()).unwrap_or_default().trim();
+            let message = format!("budget is {text}, but must be such as {{ {name} = 4000 }}");
+            self.refuse(entry.node.span.clone(), message);
+        }
+        spend
+    }
+
     pub(super) fn stopping(&mut self) -> Option<Rule> {
         let entry = self.table.get("stopping")?;
         match self.text_of(entry)?.parse() {
@@ -143,6 +163,13 @@ mod tests {
         let settings = read(text).unwrap().settings(None);
         assert_eq!(settings.stopping, Stopping { rule: Rule::Median, wrong_stop: 0.1 });
         assert_eq!(settings.goal.partial().unwrap().low, 0.1);
+        let limited =
+            read("budget = { epochs = 4000 }\n[fidelity]\nepochs = { low = 1, high = 81 }")
+                .unwrap();
+        assert_eq!(
+            (limited.spend, limited.settings(None).budget),
+            (Some(4_000.0), i64::MAX as u64)
+        );
         // A study that exists keeps its rule where the file names none.
         let plain = read("[fidelity]\nepochs = { low = 1, high = 81 }").unwrap();
         let stored = plain.settings(None).stopping(Rule::None);
@@ -183,6 +210,15 @@ mod tests {
             ),
             ("stopping = \"auto\"", "3:1: stopping needs a fidelity"),
             ("wrong-stop = 0.1", "3:1: wrong-stop needs a fidelity"),
+            ("budget = { epochs = 9 }", "3:1: budget needs a fidelity"),
+            (
+                "budget = 4000\n[fidelity]\nepochs = { low = 1, high = 2 }",
+                "3:10: budget is 4000, but must be such as { epochs = 4000 }",
+            ),
+            (
+                "budget = { epoch = 9 }\n[fidelity]\nepochs = { low = 1, high = 2 }",
+                "3:10: budget is { epoch = 9 }, but must be such as { epochs = 4000 }",
+            ),
             ("stopping = \"medain\"\n[fidelity]\ne = { low = 1, high = 2 }", "3:12: "),
             (
                 "wrong-stop = 1\n[fidelity]\ne = { low = 1, high = 2 }",

@@ -21,7 +21,7 @@ use super::{StudyFile, duration};
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 28] = [
+pub const SETTINGS: [(&str, &str); 29] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -38,6 +38,10 @@ pub const SETTINGS: [(&str, &str); 28] = [
     ("wrong-stop", "how often the best configuration may be stopped by mistake [0.05]"),
     ("method", "as listed by `wimble methods`, with settings: \"bore++ rule=candidates\""),
     ("trials", "how many trials there will be [100]"),
+    (
+        "budget",
+        "with a fidelity, in place of `trials`: how much is carried out in all, such as { epochs = 4000 }",
+    ),
     ("time", "how long a run begins new trials, such as \"8h\""),
     ("workers", "how many commands run at a time [1]"),
     ("batch-size", "how many points are proposed together [as many as workers]"),
@@ -90,6 +94,7 @@ impl<'t> Reader<'t> {
         let goal = self.goal();
         let goal = self.fidelity(goal);
         let (stopping, wrong_stop) = (self.stopping(), self.wrong_stop());
+        let spend = self.spend(goal.as_ref());
         let method = self.method();
         let whole = |(low, high): (i64, i64)| low..=high;
         let workers = self.integer("workers", whole((1, MOST_WORKERS)));
@@ -110,6 +115,7 @@ impl<'t> Reader<'t> {
             seed: seed.map(|seed| Seed(seed as u64)),
             trials: trials.map(|trials| trials as u64),
             time,
+            spend,
             workers: workers.and_then(|workers| usize::try_from(workers).ok()).unwrap_or(1),
             lease,
             lost_retries: lost_retries.and_then(|retries| u32::try_from(retries).ok()),
