@@ -93,13 +93,8 @@ pub fn importance(quantity: &str, found: &Importance) -> String {
 /// The values of the first objective over each parameter.
 pub fn slices(chronicle: &Chronicle) -> Vec<String> {
     let name = &chronicle.goal().objectives()[0].name;
-    let dimensions = chronicle.record().settings.space.dimensions();
-    let pictures = scatter::scatters(chronicle).into_iter().zip(dimensions);
+    let pictures = scatter::scatters(chronicle).into_iter().zip(chronicle.axes());
     let draw = |(found, dimension): (scatter::Scatter, &Dimension)| {
-        // The shares of a whole have no place on a line of their own.
-        if matches!(dimension.kind, Kind::Shares { .. }) {
-            return None;
-        }
         let mut picture = Picture::new(&format!("{name} over {}", dimension.name), UNIT, found.y);
         picture.y_axis(name);
         let labels = labels(&dimension.kind);
@@ -111,15 +106,15 @@ pub fn slices(chronicle: &Chronicle) -> Vec<String> {
         for ((&trial, &x), &y) in found.trial.iter().zip(&found.place).zip(&found.value) {
             picture.dot(x, y, "trial", &format!("trial {trial}: {}", short(y)));
         }
-        Some(picture.finish())
+        picture.finish()
     };
-    pictures.filter_map(draw).collect()
+    pictures.map(draw).collect()
 }
 
 /// The best trials, and some of the others, as lines across all parameters.
 pub fn across(chronicle: &Chronicle) -> Option<String> {
     let found = parallel::parallel(chronicle);
-    let dimensions = chronicle.record().settings.space.dimensions();
+    let dimensions = chronicle.axes();
     if dimensions.len() < 2 || found.trial.is_empty() {
         return None;
     }

@@ -67,11 +67,11 @@ impl Column {
 
     /// The names of all columns.
     pub fn names(chronicle: &Chronicle) -> Vec<String> {
-        let (goal, space) = (chronicle.goal(), &chronicle.record().settings.space);
+        let goal = chronicle.goal();
         let own = ["trial", "state", "worker", "origin", "lost", "seconds", "started", "finished"];
         let objectives = goal.objectives().iter().map(|objective| objective.name.clone());
         let constraints = goal.constraints().iter().map(|constraint| constraint.name.clone());
-        let parameters = space.dimensions().iter().map(|dimension| dimension.name.clone());
+        let parameters = chronicle.axes().iter().map(|axis| axis.name.clone());
         let own = own.into_iter().map(str::to_owned);
         own.chain(objectives).chain(constraints).chain(parameters).collect()
     }
