@@ -10,9 +10,10 @@
 //!
 //! # Order of arrival
 //! Every step knows how many steps came before it, of any trial. Asynchronous rules compare a trial with those that were
-//! there before it; with this order their verdict does not depend on when it is asked for.
+//! there before it; with this order their verdict does not depend on when it is asked for. Models follow the [events](Event)
+//! in this order too, so that an ask costs what is new, and not what is known.
 //!
-//! Memory: two numbers a step, and one for each objective and constraint; one more each once any has a known deviation.
+//! Memory: four numbers a step, and one for each objective and constraint; one more each once any has a known deviation.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ pub struct Curve {
     values: Vec<f64>,
     /// Like `values`; NaN where the deviation is unknown, and empty until one is known.
     deviations: Vec<f64>,
-    /// How many steps came before each.
+    /// How many events came before each.
     arrivals: Vec<u64>,
     place: Option<usize>,
 }
@@ -71,7 +72,7 @@ impl Curve {
         self.values[..(step + 1) * self.columns].chunks_exact(self.columns)
     }
 
-    /// How many steps, of any trial, came before this one.
+    /// How many steps and ends, of any trial, came before this step.
     pub fn arrival(&self, step: usize) -> u64 {
         self.arrivals[step]
     }
@@ -129,14 +130,25 @@ impl Curve {
     }
 }
 
+/// Something that happened to a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event {
+    /// It made this step of its curve.
+    Step(u64, usize),
+    /// It ended.
+    End(u64),
+}
+
 /// The curves of all trials, by their numbers.
 #[derive(Debug, Clone, Default)]
 pub struct Curves {
     columns: usize,
     curves: BTreeMap<u64, Curve>,
     steps: usize,
-    /// How many steps ever came.
-    arrived: u64,
+    /// All that ever happened: the trial, and whether it was a step. Steps that were dropped later are still here.
+    log: Vec<(u64, bool)>,
+    /// How many steps were dropped.
+    dropped: usize,
 }
 
 impl Curves {
@@ -170,12 +182,26 @@ impl Curves {
         self.curves.iter().map(|(trial, curve)| (*trial, curve))
     }
 
-    /// All steps, in the order of arrival: the trial, its curve, and which of its steps.
-    pub fn in_order(&self) -> impl Iterator<Item = (u64, &Curve, usize)> {
-        let steps = self.iter().flat_map(|(t, curve)| (0..curve.len()).map(move |i| (t, curve, i)));
-        let mut all: Vec<(u64, &Curve, usize)> = steps.collect();
-        all.sort_unstable_by_key(|(_, curve, step)| curve.arrival(*step));
-        all.into_iter()
+    /// How many steps and ends there ever were.
+    pub fn arrived(&self) -> usize {
+        self.log.len()
+    }
+
+    /// How many steps were dropped, because their trials began anew.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// What happened after the first `from` events, in order, without the steps that were dropped.
+    pub fn since(&self, from: usize) -> impl Iterator<Item = Event> + '_ {
+        let news = self.log.iter().enumerate().skip(from);
+        news.filter_map(|(arrival, &(trial, is_step))| match is_step {
+            true => {
+                let arrivals = &self.get(trial)?.arrivals;
+                arrivals.binary_search(&(arrival as u64)).ok().map(|step| Event::Step(trial, step))
+            }
+            false => Some(Event::End(trial)),
+        })
     }
 
     /// Adds a step, whose fidelity is `whole` if it has none.
@@ -188,17 +214,19 @@ impl Curves {
         if from < curve.len() && curve.fidelities[from] == fidelity && curve.same(from, &fresh) {
             return;
         }
+        self.dropped += curve.len() - from;
         self.steps -= curve.len() - from;
         curve.truncate(from);
-        curve.push(fidelity, step, self.arrived);
+        curve.push(fidelity, step, self.log.len() as u64);
         self.steps += 1;
-        self.arrived += 1;
+        self.log.push((trial, true));
     }
 
     /// Notes that a trial has ended, and its place in history.
     pub(crate) fn end(&mut self, trial: u64, x: &[f64], place: usize) {
         let curve = self.curves.entry(trial).or_insert_with(|| Curve::of(x, self.columns));
         curve.place = Some(place);
+        self.log.push((trial, false));
     }
 }
 
@@ -282,8 +310,14 @@ mod tests {
                 }
             }
             prop_assert_eq!(curves.steps(), naive.len());
-            let found: Vec<(u64, f64, f64)> =
-                curves.in_order().map(|(t, curve, i)| (t, curve.fidelities()[i], curve.row(i)[0])).collect();
+            let found: Vec<(u64, f64, f64)> = curves
+                .since(0)
+                .map(|event| {
+                    let Event::Step(trial, step) = event else { panic!("nothing ended") };
+                    let curve = curves.get(trial).unwrap();
+                    (trial, curve.fidelities()[step], curve.row(step)[0])
+                })
+                .collect();
             prop_assert_eq!(found, naive);
             prop_assert!(curves.iter().all(|(_, curve)| curve.fidelities().is_sorted_by(|a, b| a < b)));
         }

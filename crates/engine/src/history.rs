@@ -41,6 +41,8 @@ pub struct History {
     /// The highest fidelity of a measured trial; infinite for a whole evaluation, 0 without one.
     reached: f64,
     curves: Curves,
+    /// Whether values of stopped trials were estimated, so that they change with further trials.
+    estimated: bool,
     taken: Taken,
 }
 
@@ -59,6 +61,7 @@ impl History {
             constraints: vec![Column::default(); goal.constraints().len()],
             fidelities: Vec::new(),
             reached: 0.0,
+            estimated: false,
             curves: Curves::new(goal.objectives().len() + goal.constraints().len()),
             taken: Taken::default(),
             goal,
@@ -202,6 +205,17 @@ impl History {
     /// may be compared with those of the others that do. Without a fidelity in the goal: whether it has a measurement.
     pub fn leads(&self, i: usize) -> bool {
         self.ends[i] == End::Measured && self.fidelity(i).unwrap_or(f64::INFINITY) == self.reached
+    }
+
+    /// Notes that some values are estimates, which further trials change.
+    pub(crate) fn mark_estimated(&mut self) {
+        self.estimated = true;
+    }
+
+    /// Whether further trials leave the order of those that are here as it is: one objective, and no value that is an
+    /// estimate.
+    pub fn is_settled(&self) -> bool {
+        self.goal.is_single() && !self.estimated
     }
 
     /// Whether some trial is less than whole.

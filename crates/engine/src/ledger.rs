@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::curves::Curve;
+use crate::curves::{Curve, Event};
 use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::importance::{Importance, importance};
+use crate::levelled::levelled;
 use crate::outcome::{Measurement, Outcome};
 use crate::pareto::Hypervolume;
 use crate::points::Points;
@@ -22,7 +23,7 @@ use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
 use crate::standing::Standing;
 use crate::stopping::{Stopping, Verdict};
-use crate::strategy::{Evidence, Memory, Strategy};
+use crate::strategy::{Evidence, Memory, Run, Strategy, Work};
 
 /// A trial that has a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,9 +103,52 @@ impl Ledger {
     /// `count` points to try next, given all finished and pending trials.
     pub fn propose(&mut self, strategy: &dyn Strategy, count: usize) -> Result<Points> {
         let pending = Points::from_rows(self.space.dim(), self.pending.values());
-        let Self { space, history, seed, .. } = self;
-        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
-        strategy.propose(evidence, count, &mut self.memory)
+        self.show(strategy, &pending, |evidence, memory| strategy.propose(evidence, count, memory))
+    }
+
+    /// What `count` workers do next: begin new trials, or continue some of the `paused` ones, each up to a fidelity.
+    /// Pending trials that are not paused are running.
+    pub fn plan(
+        &mut self,
+        strategy: &dyn Strategy,
+        paused: &[u64],
+        count: usize,
+    ) -> Result<Vec<Run>> {
+        for trial in paused {
+            self.running(*trial)?;
+        }
+        if strategy.reads_curves(self.goal()) {
+            let pending = Points::from_rows(self.space.dim(), self.pending.values());
+            let Self { space, history, seed, memory, .. } = self;
+            let evidence = Evidence { space, history, pending: &pending, seed: *seed };
+            return strategy.plan(evidence, paused, count, memory);
+        }
+        let until = self.goal().partial().map_or(1.0, |range| range.high);
+        // A method that does not look at curves never pauses a trial: those that are finish first.
+        let continued = paused.iter().take(count).map(|trial| Work::Continue(*trial));
+        let mut runs: Vec<Run> = continued.map(|work| Run { work, until }).collect();
+        if runs.len() < count {
+            let points = self.propose(strategy, count - runs.len())?;
+            let started = points.rows().map(|x| Work::New(x.to_vec()));
+            runs.extend(started.map(|work| Run { work, until }));
+        }
+        Ok(runs)
+    }
+
+    /// Shows a strategy the evidence. One that does not look at curves sees stopped trials with the values that they may
+    /// be expected to end with ([`levelled`]); these change with every trial, so that nothing is remembered of them.
+    fn show<T>(
+        &mut self,
+        strategy: &dyn Strategy,
+        pending: &Points,
+        look: impl FnOnce(Evidence<'_>, &mut Memory) -> Result<T>,
+    ) -> Result<T> {
+        let Self { space, history, seed, memory, .. } = self;
+        if history.goal().partial().is_none() || strategy.reads_curves(history.goal()) {
+            return look(Evidence { space, history, pending, seed: *seed }, memory);
+        }
+        let history = &levelled(history)?;
+        look(Evidence { space, history, pending, seed: *seed }, &mut Memory::default())
     }
 
     /// Makes the trial of this number pending, at an encoded point. A trial that is known already stays as it is.
@@ -140,10 +184,16 @@ impl Ledger {
         (0..curve.len()).map(|place| self.step_of(curve, place)).collect()
     }
 
-    /// All steps of all trials, in the order in which they were reported.
-    pub fn steps(&self) -> Vec<(u64, Measurement)> {
-        let ordered = self.history.curves().in_order();
-        ordered.map(|(trial, curve, place)| (trial, self.step_of(curve, place))).collect()
+    /// What happened to all trials under a goal with a fidelity, in order: a step, or `None` for an end.
+    pub fn events(&self) -> Vec<(u64, Option<Measurement>)> {
+        let curves = self.history.curves();
+        let event = |event| match event {
+            Event::Step(trial, step) => {
+                curves.get(trial).map(|curve| (trial, Some(self.step_of(curve, step))))
+            }
+            Event::End(trial) => Some((trial, None)),
+        };
+        curves.since(0).filter_map(event).collect()
     }
 
     fn step_of(&self, curve: &Curve, place: usize) -> Measurement {
@@ -182,9 +232,9 @@ impl Ledger {
     /// values, this is the best trial by the model; otherwise it is the [`best`](Self::best).
     pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
         let pending = Points::new(self.space.dim());
-        let Self { space, history, seed, .. } = self;
-        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
-        let place = strategy.recommend(evidence, &mut self.memory)?;
+        let place =
+            self.show(strategy, &pending, |evidence, memory| strategy.recommend(evidence, memory))?;
+        let place = place.filter(|place| self.history.leads(*place));
         let kept = place.and_then(|place| self.best_at(place));
         // A method that looks at the objective alone may point at a trial that misses a constraint.
         Ok(if kept.as_ref().is_none_or(|kept| kept.violating) { self.best() } else { kept })
@@ -193,6 +243,9 @@ impl Ledger {
     /// The trials to keep of several objectives, best first by the first objective as told: by the strategy's model where
     /// values are noisy and it has one, otherwise the front.
     pub fn recommend_front(&mut self, strategy: &dyn Strategy) -> Result<Vec<u64>> {
+        if self.goal().partial().is_some() {
+            return Ok(self.standing.front());
+        }
         let pending = Points::new(self.space.dim());
         let Self { space, history, seed, .. } = self;
         let evidence = Evidence { space, history, pending: &pending, seed: *seed };
@@ -213,9 +266,9 @@ impl Ledger {
             points.push(&self.space.encode(configuration)?);
         }
         let pending = Points::from_rows(self.space.dim(), self.pending.values());
-        let Self { space, history, seed, .. } = self;
-        let evidence = Evidence { space, history, pending: &pending, seed: *seed };
-        let forecasts = strategy.predict(evidence, &points, &mut self.memory)?;
+        let forecasts = self.show(strategy, &pending, |evidence, memory| {
+            strategy.predict(evidence, &points, memory)
+        })?;
         let goal = self.goal();
         Ok(forecasts.map(|all| all.into_iter().map(|one| one.turned(goal)).collect()))
     }
@@ -395,7 +448,7 @@ mod tests {
         let expected = [step(1.0, 2.0), step(3.0, 4.0), step(9.0, 5.0)];
         assert_eq!(ledger.curve(3), expected);
         assert_eq!(ledger.history().curves().get(3).unwrap().row(1), [-4.0]);
-        let order: Vec<u64> = ledger.steps().into_iter().map(|(trial, _)| trial).collect();
+        let order: Vec<u64> = ledger.events().into_iter().map(|(trial, _)| trial).collect();
         assert_eq!(order, [3, 3, 4, 3]);
         // The highest fidelity is a whole evaluation.
         ledger.tell(3, &step(9.0, 5.0).into()).unwrap();

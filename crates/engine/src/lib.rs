@@ -42,6 +42,7 @@ pub mod importance;
 pub mod kernel;
 pub mod labels;
 pub mod ledger;
+pub mod levelled;
 mod linalg;
 pub mod merit;
 pub mod named;
@@ -121,4 +122,6 @@ mod guide {
     struct Sessions;
     #[doc = include_str!("../../../docs/guide/objectives.md")]
     struct Objectives;
+    #[doc = include_str!("../../../docs/guide/curves.md")]
+    struct Curves;
 }

@@ -4,6 +4,8 @@
 //! a call. The same seed, the same strategy, and the same asks and tells in the same order give the same suggestions.
 //! Saving and reloading a session does not change them.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -17,7 +19,7 @@ use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
 use crate::standing::Standing;
 use crate::stopping::{Stopping, Verdict};
-use crate::strategy::Strategy;
+use crate::strategy::{Run, Strategy, Work};
 
 /// One evaluation: what to try.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,13 +58,7 @@ impl Session {
     ///
     /// They stay pending until told; later asks keep clear of them.
     pub fn ask(&mut self, batch_size: usize) -> Result<Vec<Trial>> {
-        if !(1..=LARGEST_BATCH).contains(&batch_size) {
-            return Err(Error::invalid(
-                "batch size",
-                batch_size,
-                format!("from 1 to {LARGEST_BATCH}"),
-            ));
-        }
+        check_size(batch_size)?;
         let points = self.ledger.propose(&*self.strategy, batch_size)?;
         let mut trials = Vec::with_capacity(batch_size);
         for x in points.rows() {
@@ -71,6 +67,27 @@ impl Session {
             trials.push(Trial { id, configuration: self.space().decode(x) });
         }
         Ok(trials)
+    }
+
+    /// What `count` workers do next under a goal with a fidelity: begin new trials, or continue some of the `paused` ones,
+    /// each up to a fidelity. A trial that has come there is paused, or told if that was the highest fidelity.
+    pub fn plan(&mut self, paused: &[u64], count: usize) -> Result<Vec<(Trial, f64)>> {
+        check_size(count)?;
+        let runs = self.ledger.plan(&*self.strategy, paused, count)?;
+        let mut planned = Vec::with_capacity(count);
+        for Run { work, until } in runs {
+            let id = match work {
+                Work::New(x) => {
+                    let id = self.issued();
+                    self.ledger.issue(id, x);
+                    id
+                }
+                Work::Continue(trial) => trial,
+            };
+            let Some(x) = self.ledger.pending().get(&id) else { continue };
+            planned.push((Trial { id, configuration: self.space().decode(x) }, until));
+        }
+        Ok(planned)
     }
 
     /// Tells the outcome of a trial that was asked for: a number, a [`Measurement`](crate::outcome::Measurement), or an
@@ -112,6 +129,32 @@ impl Session {
         self.space().check_known(configuration)?;
         self.ledger.issue(trial, x);
         self.ledger.tell(trial, &outcome)?;
+        Ok(trial)
+    }
+
+    /// Adds a curve from elsewhere: a configuration that was not asked for, with its steps, the last of which is its outcome.
+    /// Returns the number of its trial. If this fails, nothing changes.
+    pub fn observe_curve(
+        &mut self,
+        configuration: &Configuration,
+        steps: impl IntoIterator<Item = Measurement>,
+    ) -> Result<u64> {
+        let (trial, steps): (u64, Vec<Measurement>) = (self.issued(), steps.into_iter().collect());
+        let refused = |reason: &str| Error::Measurement { trial, reason: reason.to_owned() };
+        if self.goal().partial().is_none() {
+            return Err(refused("it is a curve, but the goal has no fidelity"));
+        }
+        for step in &steps {
+            self.goal().check(trial, step)?;
+        }
+        let last = steps.last().cloned().ok_or_else(|| refused("it is a curve without a step"))?;
+        let x = self.space().encode(configuration)?;
+        self.space().check_known(configuration)?;
+        self.ledger.issue(trial, x);
+        for step in &steps {
+            self.ledger.report(trial, step)?;
+        }
+        self.ledger.tell(trial, &last.into())?;
         Ok(trial)
     }
 
@@ -223,7 +266,7 @@ impl Session {
             seed: self.seed(),
             told: told.collect(),
             pending: self.pending().collect(),
-            steps: self.ledger.steps(),
+            events: self.ledger.events(),
         };
         serde_json::to_string(&saved).map_err(|error| corrupt(&error))
     }
@@ -253,11 +296,25 @@ impl Session {
         for Told { id, configuration, .. } in &saved.told {
             session.restore(*id, configuration, count)?;
         }
-        for (trial, step) in saved.steps {
-            session.report(trial, step)?;
+        let mut outcomes: HashMap<u64, Outcome> = HashMap::new();
+        if !saved.events.is_empty() {
+            let told = saved.told.iter();
+            outcomes = told.map(|told| (told.id, told.outcome.clone())).collect();
+        }
+        for (trial, step) in saved.events {
+            match (step, outcomes.remove(&trial)) {
+                (Some(step), outcome) => {
+                    session.report(trial, step)?;
+                    outcome.and_then(|outcome| outcomes.insert(trial, outcome));
+                }
+                (None, Some(outcome)) => session.tell(trial, outcome)?,
+                (None, None) => return Err(corrupt(&format!("trial {trial} has no outcome"))),
+            }
         }
         for Told { id, outcome, .. } in saved.told {
-            session.tell(id, outcome)?;
+            if session.outcome(id).is_none() {
+                session.tell(id, outcome)?;
+            }
         }
         Ok(session)
     }
@@ -272,6 +329,16 @@ impl Session {
         }
         self.ledger.issue(id, self.space().encode(configuration)?);
         Ok(())
+    }
+}
+
+fn check_size(batch_size: usize) -> Result<()> {
+    match (1..=LARGEST_BATCH).contains(&batch_size) {
+        true => Ok(()),
+        false => {
+            let allowed = format!("from 1 to {LARGEST_BATCH}");
+            Err(Error::invalid("batch size", batch_size, allowed))
+        }
     }
 }
 
@@ -300,9 +367,9 @@ struct Saved {
     /// In the order of telling.
     told: Vec<Told>,
     pending: Vec<Trial>,
-    /// Trials and their steps, in the order of reporting.
+    /// Under a goal with a fidelity, what happened to trials, in order: a step, or null where one ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    steps: Vec<(u64, Measurement)>,
+    events: Vec<(u64, Option<Measurement>)>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 31] = [
+const ORDER: [&str; 32] = [
     "error",
     "named",
     "seed",
@@ -19,6 +19,7 @@ const ORDER: [&str; 31] = [
     "space",
     "curves",
     "history",
+    "levelled",
     "standing",
     "violation",
     "merit",

@@ -97,3 +97,138 @@ pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
     let rank = ((1.0 - wrong_stop) * (of_good.len() + 1) as f64 - 1e-9).ceil() as usize;
     Ok(of_good.get(rank - 1).is_some_and(|bound| own > *bound))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Rule, Stopping, Verdict};
+    use super::*;
+    use crate::goal::{Direction, Goal};
+    use crate::history::History;
+    use crate::outcome::Measurement;
+    use crate::seed::Seed;
+    use crate::seed::draw::uniform;
+
+    const RUNGS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+    const HIGH: f64 = 51.0;
+
+    fn history() -> History {
+        let goal = Goal::from(Direction::Minimise).fidelity("epochs", 1.0, HIGH).unwrap();
+        History::of(1, goal)
+    }
+
+    /// Carries a trial out until it is stopped; how many of its rungs it passed.
+    fn carry_out(history: &mut History, trial: u64, curve: &[f64], stopping: &Stopping) -> usize {
+        let step = |at: f64, value: f64| Measurement { fidelity: Some(at), ..value.into() };
+        for (passed, (&at, &value)) in RUNGS.iter().zip(curve).enumerate() {
+            history.report(trial, &[0.5], &step(at, value)).unwrap();
+            if stopping.verdict(history, trial, Seed(1)).unwrap() == Verdict::Stop {
+                history.push_trial(trial, &[0.5], step(at, value)).unwrap();
+                return passed;
+            }
+        }
+        history.push_trial(trial, &[0.5], step(HIGH, curve[RUNGS.len()])).unwrap();
+        RUNGS.len()
+    }
+
+    /// What became of searches of `trials` trials whose curves `draw` makes, the last value the final one.
+    struct Seen {
+        /// Share of the searches whose best trial was stopped.
+        best_stopped: f64,
+        /// Share of all trials but the first control trials that were stopped.
+        stopped: f64,
+    }
+
+    fn searches(
+        count: u64,
+        trials: u64,
+        wrong_stop: f64,
+        mut draw: impl FnMut(&mut crate::seed::Rng) -> Vec<f64>,
+    ) -> Seen {
+        let stopping = Stopping { rule: Rule::Auto, wrong_stop };
+        let (mut best_stopped, mut stopped) = (0.0, 0.0);
+        for search in 0..count {
+            let mut rng = Seed(7).stream("curves of a test", search);
+            let mut history = history();
+            let mut best = (f64::INFINITY, false);
+            for trial in 0..trials {
+                let curve = draw(&mut rng);
+                let is_stopped = carry_out(&mut history, trial, &curve, &stopping) < RUNGS.len();
+                stopped += f64::from(u8::from(is_stopped));
+                if curve[RUNGS.len()] < best.0 {
+                    best = (curve[RUNGS.len()], is_stopped);
+                }
+            }
+            best_stopped += f64::from(u8::from(best.1));
+        }
+        let later = (trials - 2 * least(wrong_stop) as u64) as f64;
+        Seen { best_stopped: best_stopped / count as f64, stopped: stopped / count as f64 / later }
+    }
+
+    #[test]
+    fn the_best_trial_is_stopped_no_more_often_than_promised() {
+        let wrong_stop = 0.1;
+        // A curve is its end, and an error that shrinks as the end comes nearer.
+        let noisy = |rng: &mut crate::seed::Rng| {
+            let end = uniform(rng);
+            let error = |step: usize| 0.8 * (1.0 - step as f64 / 6.0);
+            let mut curve: Vec<f64> =
+                (0..6).map(|step| end + error(step) * (uniform(rng) - 0.5)).collect();
+            curve.push(end);
+            curve
+        };
+        let seen = searches(400, 100, wrong_stop, noisy);
+        // Three standard deviations of a share of 400.
+        let slack = 3.0 * (wrong_stop * (1.0 - wrong_stop) / 400.0_f64).sqrt();
+        assert!(seen.best_stopped <= wrong_stop + slack, "{}", seen.best_stopped);
+        assert!(seen.stopped > 0.3, "only {} of the trials were stopped", seen.stopped);
+        // Late starters: half of the trials fall only in the end, the best among them.
+        let late = |rng: &mut crate::seed::Rng| {
+            let (end, slow) = (uniform(rng), uniform(rng) < 0.5);
+            let mut curve: Vec<f64> = (0..6)
+                .map(|step| end + if slow && step < 4 { 0.5 } else { 0.0 } + 0.01 * uniform(rng))
+                .collect();
+            curve.push(end);
+            curve
+        };
+        let seen = searches(400, 100, wrong_stop, late);
+        assert!(seen.best_stopped <= wrong_stop + slack, "{}", seen.best_stopped);
+    }
+
+    #[test]
+    fn curves_that_say_nothing_stop_nearly_nobody() {
+        let wrong_stop = 0.1;
+        let seen = searches(100, 100, wrong_stop, |rng| (0..7).map(|_| uniform(rng)).collect());
+        assert!(seen.stopped <= wrong_stop, "{}", seen.stopped);
+    }
+
+    #[test]
+    fn control_trials_are_the_first_and_every_tenth() {
+        assert_eq!([0.05, 0.1, 0.2, 0.3, 0.5].map(least), [19, 9, 4, 3, 1]);
+        let controls: Vec<u64> = (0..60).filter(|trial| is_control(*trial, 0.1)).collect();
+        let expected: Vec<u64> = (0..18).chain([20, 30, 40, 50]).collect();
+        assert_eq!(controls, expected);
+        // Even the worst of them is carried out.
+        let mut history = history();
+        let stopping = Stopping { rule: Rule::Auto, wrong_stop: 0.1 };
+        for trial in 0..18 {
+            carry_out(&mut history, trial, &[trial as f64; 7], &stopping);
+        }
+        assert_eq!(carry_out(&mut history, 20, &[99.0; 7], &stopping), RUNGS.len());
+        assert_eq!(carry_out(&mut history, 21, &[99.0; 7], &stopping), 0);
+        assert_eq!(carry_out(&mut history, 22, &[3.0; 7], &stopping), RUNGS.len());
+    }
+
+    #[test]
+    fn control_trials_that_end_after_a_trial_began_do_not_judge_it() {
+        let mut history = history();
+        let stopping = Stopping { rule: Rule::Auto, wrong_stop: 0.1 };
+        let bad = Measurement { fidelity: Some(1.0), ..99.0.into() };
+        history.report(21, &[0.5], &bad).unwrap();
+        for trial in 0..18 {
+            carry_out(&mut history, trial, &[trial as f64; 7], &stopping);
+        }
+        assert_eq!(stopping.verdict(&history, 21, Seed(1)).unwrap(), Verdict::GoOn);
+        history.report(23, &[0.5], &bad).unwrap();
+        assert_eq!(stopping.verdict(&history, 23, Seed(1)).unwrap(), Verdict::Stop);
+    }
+}

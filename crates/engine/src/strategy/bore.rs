@@ -136,12 +136,12 @@ where
         BoreSpec::NAME
     }
 
-    fn serves(&self, goal: &Goal) -> bool {
-        goal.partial().is_none()
+    fn serves(&self, _: &Goal) -> bool {
+        true
     }
 
     fn scope(&self) -> &'static str {
-        "it serves every goal without a fidelity"
+        "it serves every goal"
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
@@ -170,12 +170,12 @@ where
         BorePlusPlusSpec::NAME
     }
 
-    fn serves(&self, goal: &Goal) -> bool {
-        goal.partial().is_none()
+    fn serves(&self, _: &Goal) -> bool {
+        true
     }
 
     fn scope(&self) -> &'static str {
-        "it serves every goal without a fidelity"
+        "it serves every goal"
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
@@ -311,8 +311,8 @@ impl<L: Learner, R> Bore<L, R> {
         at.rows().map(ratio).collect::<Result<_>>().map(Some)
     }
 
-    /// The classifier of the labels of a history. The merits of trials change with every further one, so that fits for a goal that is not a
-    /// single objective cannot continue from those of earlier asks.
+    /// The classifier of the labels of a history. The merits of trials change with every further one, and so do the values of stopped
+    /// ones: such fits cannot continue from those of earlier asks.
     fn fitted(
         &self,
         history: &History,
@@ -321,7 +321,7 @@ impl<L: Learner, R> Bore<L, R> {
         memory: &mut Memory,
     ) -> Result<Option<Arc<L::Classifier>>> {
         let points = history.points();
-        if history.goal().is_single() || self.learner.kept_every().is_none() {
+        if history.is_settled() || self.learner.kept_every().is_none() {
             return self.classifier(points, column, seed, memory);
         }
         let labels = self.threshold.label_weighted(self.weights, points, column);

@@ -58,13 +58,11 @@ impl Strategy for Ehvi {
     }
 
     fn serves(&self, goal: &Goal) -> bool {
-        (2..=MOST).contains(&goal.objectives().len())
-            && goal.constraints().is_empty()
-            && goal.partial().is_none()
+        (2..=MOST).contains(&goal.objectives().len()) && goal.constraints().is_empty()
     }
 
     fn scope(&self) -> &'static str {
-        "it serves two or three objectives, without constraints and fidelity"
+        "it serves two or three objectives, without constraints"
     }
 
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {

@@ -82,12 +82,31 @@ impl<'a> Evidence<'a> {
     }
 }
 
+/// What a worker does next: evaluates a new point, or continues a paused trial.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// A new trial at this legal encoded point.
+    New(Vec<f64>),
+    /// The paused trial of this number.
+    Continue(u64),
+}
+
+/// Work, and the fidelity up to which it goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// What is done.
+    pub work: Work,
+    /// Where it pauses, or ends if this is the highest fidelity.
+    pub until: f64,
+}
+
 /// Proposes batches.
 pub trait Strategy: Send + Sync {
     /// Its name, as in `bore++`.
     fn name(&self) -> &'static str;
 
-    /// Whether the strategy can work towards a goal. Default: if the goal is one objective and nothing else.
+    /// Whether the strategy can work towards a goal without a fidelity; it then serves the goal with one as well. Default:
+    /// if the goal is one objective and nothing else.
     fn serves(&self, goal: &Goal) -> bool {
         goal.is_single()
     }
@@ -100,12 +119,12 @@ pub trait Strategy: Send + Sync {
 
     /// Which goals the strategy serves, as a sentence.
     fn scope(&self) -> &'static str {
-        "it serves one objective, without constraints and fidelity"
+        "it serves one objective, without constraints"
     }
 
     /// Refuses a goal that the strategy does not serve, and names the methods that do.
     fn check_served(&self, goal: &Goal) -> Result<()> {
-        if self.serves(goal) {
+        if self.serves(&goal.whole()) {
             return Ok(());
         }
         Err(Error::Unserved {
@@ -121,6 +140,28 @@ pub trait Strategy: Send + Sync {
     ///
     /// `memory` belongs to this strategy, seed and history. It only saves work: an empty one gives the same points.
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points>;
+
+    /// Whether the strategy itself looks at the [curves](crate::curves) of a goal with a fidelity. Default: no. It is then
+    /// shown a history without a fidelity, in which stopped trials have the values that they may be expected to end with
+    /// ([`levelled`](crate::levelled::levelled)).
+    fn reads_curves(&self, _goal: &Goal) -> bool {
+        false
+    }
+
+    /// What `count` workers do next under a goal with a fidelity, for strategies that read curves: new points, and trials
+    /// among the `paused` ones to continue. Pending points that are not paused are running. Default: new points, each to
+    /// the end.
+    fn plan(
+        &self,
+        evidence: Evidence<'_>,
+        _paused: &[u64],
+        count: usize,
+        memory: &mut Memory,
+    ) -> Result<Vec<Run>> {
+        let until = evidence.history.goal().partial().map_or(1.0, |range| range.high);
+        let points = self.propose(evidence, count, memory)?;
+        Ok(points.rows().map(|x| Run { work: Work::New(x.to_vec()), until }).collect())
+    }
 
     /// The place in history of the trial to keep: of several objectives, by the first. Default: the trial with the lowest value among
     /// those that meet all constraints; a strategy that models the noise may choose another. Pure, like proposing.
@@ -180,7 +221,7 @@ fn observed_front(history: &History) -> Result<Vec<usize>> {
 fn serving(goal: &Goal) -> Vec<&'static str> {
     let built = |name: &str| name.parse::<Spec>().and_then(|spec| spec.build(1));
     let names = spec::names::METHODS.iter().map(|method| method.name);
-    names.filter(|name| built(name).is_ok_and(|strategy| strategy.serves(goal))).collect()
+    names.filter(|name| built(name).is_ok_and(|strategy| strategy.serves(&goal.whole()))).collect()
 }
 
 impl Strategy for Box<dyn Strategy> {
@@ -202,6 +243,20 @@ impl Strategy for Box<dyn Strategy> {
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
         self.as_ref().propose(evidence, size, memory)
+    }
+
+    fn reads_curves(&self, goal: &Goal) -> bool {
+        self.as_ref().reads_curves(goal)
+    }
+
+    fn plan(
+        &self,
+        evidence: Evidence<'_>,
+        paused: &[u64],
+        count: usize,
+        memory: &mut Memory,
+    ) -> Result<Vec<Run>> {
+        self.as_ref().plan(evidence, paused, count, memory)
     }
 
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {

@@ -71,11 +71,11 @@ impl Strategy for Nsga2 {
     }
 
     fn serves(&self, goal: &Goal) -> bool {
-        !goal.is_single() && goal.partial().is_none()
+        !goal.is_single()
     }
 
     fn scope(&self) -> &'static str {
-        "it serves several objectives, or constraints, without a fidelity"
+        "it serves several objectives, or constraints"
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {

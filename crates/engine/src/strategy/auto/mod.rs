@@ -14,6 +14,7 @@
 //!   each (branches.rs).
 //! - Several objectives, or measured constraints: a model of each, and picks by their gain in hypervolume or as solutions of constrained
 //!   problems (objectives/).
+//! - Learning curves of one objective: a process over parameters and fidelity decides anew between starting and continuing (curves/).
 //! - Trials that fail teach a second classifier, and the batch keeps clear of their like (feasibility.rs).
 //!
 //! # Design
@@ -25,6 +26,7 @@
 
 mod branches;
 mod cloud;
+mod curves;
 mod expectation;
 mod feasibility;
 mod frame;
@@ -47,12 +49,13 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, Opening, place};
 use super::sobol;
-use super::{Evidence, Memory, Strategy};
+use super::{Evidence, Memory, Run, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
 use crate::goal::Goal;
 use crate::history::History;
+use crate::levelled::levelled;
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::{Rng, Seed};
@@ -116,12 +119,12 @@ impl Strategy for Auto {
         Self::NAME
     }
 
-    fn serves(&self, goal: &Goal) -> bool {
-        goal.partial().is_none()
+    fn serves(&self, _: &Goal) -> bool {
+        true
     }
 
     fn scope(&self) -> &'static str {
-        "it serves every goal without a fidelity"
+        "it serves every goal"
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {
@@ -133,6 +136,9 @@ impl Strategy for Auto {
     }
 
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points> {
+        if self.reads_curves(evidence.history.goal()) {
+            return curves::propose(evidence, size, memory);
+        }
         if !evidence.history.goal().is_single() {
             return self.towards_several(evidence, size, memory);
         }
@@ -166,8 +172,25 @@ impl Strategy for Auto {
         })
     }
 
+    fn reads_curves(&self, goal: &Goal) -> bool {
+        goal.partial().is_some() && goal.whole().is_single()
+    }
+
+    fn plan(
+        &self,
+        evidence: Evidence<'_>,
+        paused: &[u64],
+        count: usize,
+        memory: &mut Memory,
+    ) -> Result<Vec<Run>> {
+        curves::plan(evidence, paused, count, memory)
+    }
+
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
         let Evidence { space, history, seed, .. } = evidence;
+        if history.goal().partial().is_some() {
+            return Ok(super::best(history));
+        }
         let column = evidence.column();
         if !history.goal().is_single() {
             let front = self.front(evidence, memory)?.into_iter();
@@ -209,6 +232,11 @@ impl Strategy for Auto {
 
     fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
         let Evidence { space, history, seed, .. } = evidence;
+        if history.goal().partial().is_some() {
+            let level = &levelled(history)?;
+            let evidence = Evidence { history: level, ..evidence };
+            return self.predict(evidence, at, &mut Memory::default());
+        }
         let Some(best) = evidence.column().best_value() else { return Ok(None) };
         if !history.goal().is_single() {
             let several = self.several(space, history, memory)?;

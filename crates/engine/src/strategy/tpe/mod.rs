@@ -105,12 +105,12 @@ impl Strategy for Tpe {
         Self::NAME
     }
 
-    fn serves(&self, goal: &Goal) -> bool {
-        goal.partial().is_none()
+    fn serves(&self, _: &Goal) -> bool {
+        true
     }
 
     fn scope(&self) -> &'static str {
-        "it serves every goal without a fidelity"
+        "it serves every goal"
     }
 
     fn check(&self, _: &SearchSpace, goal: &Goal) -> Result<()> {

@@ -1,0 +1,187 @@
+//! Goals with a fidelity: every method learns from stopped trials, plans are pure, and spaces of any kind are served.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+
+use wimble::internals::METHODS;
+use wimble::prelude::*;
+
+const HIGH: u32 = 27;
+
+fn numbers() -> SearchSpace {
+    SearchSpace::new([Dimension::real("x", 0.0, 1.0), Dimension::real("y", 0.0, 1.0)]).unwrap()
+}
+
+fn mixed() -> SearchSpace {
+    SearchSpace::new([
+        Dimension::categorical("kind", ["plain", "deep"]),
+        Dimension::real("x", 0.0, 1.0),
+        Dimension::log_real("y", 1e-4, 1.0).when("kind", ["deep"]),
+        Dimension::integer("n", 1, 9),
+    ])
+    .unwrap()
+}
+
+/// Falls towards a distance from x = 0.3 and y = 0.6.
+fn loss(configuration: &Configuration, epoch: u32) -> f64 {
+    let part = |name: &str, best: f64| configuration.real(name).map_or(0.2, |v| (v - best).abs());
+    part("x", 0.3) + part("y", 0.6) + 1.0 / f64::from(epoch)
+}
+
+fn step(epoch: u32, value: f64) -> Measurement {
+    Measurement { fidelity: Some(f64::from(epoch)), ..value.into() }
+}
+
+fn epochs(goal: Goal) -> Goal {
+    goal.fidelity("epochs", 1.0, f64::from(HIGH)).unwrap()
+}
+
+#[test]
+fn every_method_that_serves_a_goal_serves_it_with_a_fidelity() {
+    let several = Goal::new([Objective::minimise("a"), Objective::minimise("b")]).unwrap();
+    let limited = Goal::from(Direction::Minimise).limit("size", Bound::AtMost(0.6)).unwrap();
+    for goal in [Goal::from(Direction::Minimise), several, limited] {
+        let mut served = 0;
+        for method in METHODS {
+            let build = || method.name.parse::<Spec>().unwrap().build(2).unwrap();
+            if build().check(&numbers(), &goal).is_err() {
+                assert!(
+                    build().check(&numbers(), &epochs(goal.clone())).is_err(),
+                    "{}",
+                    method.name
+                );
+                continue;
+            }
+            served += 1;
+            let run = || {
+                let mut session =
+                    Session::new(numbers(), build(), epochs(goal.clone()), Seed(3)).unwrap();
+                for round in 0..8 {
+                    for trial in session.ask(2).unwrap() {
+                        // Every second trial is stopped.
+                        let last = if trial.id % 2 == 0 { HIGH } else { 3 };
+                        for epoch in 1..=last {
+                            let value = loss(&trial.configuration, epoch);
+                            let mut told = step(epoch, value);
+                            if goal.objectives().len() == 2 {
+                                told.objectives.push((1.0 - value).into());
+                            }
+                            if !goal.constraints().is_empty() {
+                                told.constraints.push((value * 0.9).into());
+                            }
+                            session.report(trial.id, told.clone()).unwrap();
+                            if epoch == last {
+                                session.tell(trial.id, told).unwrap();
+                            }
+                        }
+                    }
+                    assert_eq!(session.history().len(), 2 * round + 2, "{}", method.name);
+                }
+                let kept = session.recommend().unwrap().unwrap();
+                assert_eq!(kept.trial % 2, 0, "{}: a stopped trial is kept", method.name);
+                let forecasts = session.predict(&[session.best().unwrap().configuration]).unwrap();
+                assert!(forecasts.is_none_or(|all| all.len() == 1));
+                session.ask(2).unwrap()
+            };
+            assert_eq!(run(), run(), "{}", method.name);
+        }
+        assert!(served >= 4, "{goal}: {served} methods");
+    }
+}
+
+/// Carries plans out on `workers` workers that finish in turn; returns the session and the paused trials.
+fn search(mut session: Session, workers: usize, budget: u32) -> (Session, Vec<u64>, f64) {
+    let mut at: BTreeMap<u64, u32> = BTreeMap::new();
+    let mut paused: Vec<u64> = Vec::new();
+    let mut running: Vec<(Trial, u32)> = Vec::new();
+    let (mut spent, mut lowest) = (0, f64::INFINITY);
+    while spent < budget {
+        let free = workers - running.len();
+        if free > 0 {
+            for (trial, until) in session.plan(&paused, free).unwrap() {
+                assert!(running.iter().all(|(other, _)| other.id != trial.id), "it runs already");
+                paused.retain(|other| *other != trial.id);
+                assert!(until > f64::from(at.get(&trial.id).copied().unwrap_or(0)));
+                assert!(until <= f64::from(HIGH) && until.fract() == 0.0, "{until}");
+                running.push((trial, until as u32));
+            }
+        }
+        let (trial, until) = running.remove(0);
+        let from = at.insert(trial.id, until).unwrap_or(0);
+        spent += until - from;
+        for epoch in from + 1..=until {
+            let value = loss(&trial.configuration, epoch);
+            lowest = lowest.min(value);
+            session.report(trial.id, step(epoch, value)).unwrap();
+        }
+        match until == HIGH {
+            true => session.tell(trial.id, step(HIGH, loss(&trial.configuration, HIGH))).unwrap(),
+            false => paused.push(trial.id),
+        }
+    }
+    // What runs is given back.
+    paused.extend(
+        running
+            .into_iter()
+            .filter(|(trial, _)| at.contains_key(&trial.id))
+            .map(|(trial, _)| trial.id),
+    );
+    (session, paused, lowest)
+}
+
+#[test]
+fn plans_find_the_optimum_with_a_fraction_of_the_epochs_and_in_every_space() {
+    for (space, workers) in [(numbers(), 1), (numbers(), 8), (mixed(), 1), (mixed(), 4)] {
+        let goal = epochs(Direction::Minimise.into());
+        let session = Session::new(space, Auto::default(), goal, Seed(5)).unwrap();
+        // Fifteen whole trainings.
+        let (session, _, lowest) = search(session, workers, 15 * HIGH);
+        assert!(lowest < 0.2, "{workers} workers: {lowest}");
+        assert!(session.issued() > 25, "{} trials", session.issued());
+    }
+}
+
+#[test]
+fn a_plan_does_not_depend_on_what_is_remembered() {
+    let goal = epochs(Direction::Minimise.into());
+    let session = Session::new(numbers(), Auto::default(), goal, Seed(6)).unwrap();
+    let (mut session, paused, _) = search(session, 3, 300);
+    let mut loaded = Session::load(&session.save().unwrap(), Auto::default()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(loaded.plan(&paused, 3).unwrap(), session.plan(&paused, 3).unwrap());
+    }
+}
+
+#[test]
+fn failed_trials_are_learnt_from_and_methods_without_curves_plan_to_the_end() {
+    let goal = epochs(Direction::Minimise.into());
+    let mut session = Session::new(numbers(), Auto::default(), goal.clone(), Seed(7)).unwrap();
+    let mut high = 0;
+    for round in 0..60 {
+        let (trial, _) = session.plan(&[], 1).unwrap().remove(0);
+        let x = trial.configuration.real("x").unwrap();
+        if round >= 30 {
+            high += u32::from(x > 0.5);
+        }
+        // The upper half of x diverges.
+        match x > 0.5 {
+            true => session.tell(trial.id, Outcome::failed()).unwrap(),
+            false => {
+                for epoch in 1..=3 {
+                    let told = step(epoch, loss(&trial.configuration, epoch));
+                    session.report(trial.id, told).unwrap();
+                }
+                session.tell(trial.id, step(3, loss(&trial.configuration, 3))).unwrap();
+            }
+        }
+    }
+    assert!(high < 12, "{high} of 30 in the half that fails");
+    let mut session = Session::new(numbers(), Tpe::default(), goal, Seed(7)).unwrap();
+    let planned = session.plan(&[], 2).unwrap();
+    assert!(planned.iter().all(|(_, until)| *until == f64::from(HIGH)));
+    // A paused trial is finished before a new one begins.
+    let id = planned[1].0.id;
+    let again = session.plan(&[id], 2).unwrap();
+    assert_eq!((again[0].0.id, again[1].0.id), (id, 2));
+    assert!(session.plan(&[99], 1).is_err());
+}
