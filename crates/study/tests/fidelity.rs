@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 use wimble_study::runner::report_socket::{Reply, send};
 use wimble_study::runner::{End, Evaluator, Event, PATIENCE, Runner, Stop, Summary};
 use wimble_study::study_file::{Format, StudyFile};
-use wimble_study::{
-    Measurement, Memory, Outcome, Sqlite, State, Store, Study, SystemClock,
-};
+use wimble_study::{Measurement, Memory, Outcome, Sqlite, State, Store, Study, SystemClock};
 
 const SPACE: &str = "\n[fidelity]\nepochs = { low = 1, high = 9 }\n\
                      [space]\nx = { type = \"real\", low = 0, high = 1 }\n";

@@ -118,7 +118,8 @@ fn fill_steps(store: &Sqlite, settings: &Settings, steps: usize) {
     const RUNNING: usize = 100;
     let fill = |rules: &mut super::Rules<'_, super::Table<'_>>| {
         let proposal = points(settings, 0);
-        let ask = Ask { worker: "filler", incarnation: None, key: "fill", wanted: RUNNING };
+        let ask =
+            Ask { worker: "filler", incarnation: None, key: "fill", wanted: RUNNING, fresh: false };
         let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
         for claim in claims {
             let step = |at: usize| Measurement { fidelity: Some(at as f64), ..0.5.into() };
