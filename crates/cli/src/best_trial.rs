@@ -39,6 +39,9 @@ pub fn json(best: &Best) -> serde_json::Value {
     let mut row = serde_json::json!({
         "trial": best.trial, "value": best.value, "params": best.configuration,
     });
+    if let Some(fidelity) = best.fidelity {
+        row["fidelity"] = fidelity.into();
+    }
     if best.violating {
         row["violating"] = true.into();
     }

@@ -94,6 +94,14 @@ impl Display {
         }
     }
 
+    /// Trouble that the user hears of even if the run is to be quiet.
+    pub fn note(&self, line: &str) {
+        match self.kind {
+            Kind::Quiet => eprintln!("note: {}", crate::terminal::plain(line)),
+            Kind::Lines | Kind::Bar => self.say(&format!("note: {line}")),
+        }
+    }
+
     /// Shows an event of the runner on this study.
     pub fn show(&self, study: &Study, event: &Event) {
         match event {

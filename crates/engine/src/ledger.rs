@@ -20,7 +20,7 @@ use crate::outcome::{Measurement, Outcome};
 use crate::pareto::Hypervolume;
 use crate::points::Points;
 use crate::seed::Seed;
-use crate::space::{Configuration, SearchSpace};
+use crate::space::{Configuration, Fingerprint, SearchSpace};
 use crate::standing::Standing;
 use crate::stopping::{Stopping, Verdict};
 use crate::strategy::{Evidence, Memory, Run, Strategy, Work};
@@ -321,6 +321,12 @@ impl Ledger {
     /// Whether a trial is pending or told.
     pub fn knows(&self, trial: u64) -> bool {
         self.pending.contains_key(&trial) || self.places.contains_key(&trial)
+    }
+
+    /// Whether a trial, pending or told, is at an encoded point.
+    pub fn is_taken(&self, x: &[f64]) -> bool {
+        self.history.taken().contains(&Fingerprint::of(x))
+            || self.pending.values().any(|pending| Fingerprint::of(pending) == Fingerprint::of(x))
     }
 
     /// The pending trials and their encoded points, in the order of their numbers.

@@ -16,7 +16,7 @@ use wimble::importance::Importance;
 use wimble::ledger::{Best, Ledger};
 use wimble::outcome::{Measurement, Outcome};
 use wimble::points::Points;
-use wimble::space::Configuration;
+use wimble::space::{Configuration, Fixed};
 use wimble::stopping::{Stopping, Verdict};
 use wimble::strategy::Strategy;
 
@@ -27,6 +27,9 @@ use crate::trial::{Change, State};
 
 /// How many changes are read at a time.
 pub(crate) const PAGE: usize = 1_000;
+
+/// How many times more points are drawn than are wanted, at most, where given values make many of them the same.
+const MOST_REPEATS: usize = 16;
 
 /// How far a study is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,10 +97,12 @@ impl Follower {
     fn read_steps(&mut self, store: &dyn Reader) -> Result<()> {
         loop {
             let steps = store.steps_since(&self.study, self.steps, PAGE)?;
+            let mut looked = false;
             for step in &steps {
                 if !self.ledger.knows(step.trial) {
                     // It was proposed since the changes were read.
                     self.read_changes(store)?;
+                    looked = true;
                 }
                 self.ledger.report(step.trial, &step.measurement).map_err(|error| {
                     let what = format!("step {} of trial {}", step.fidelity(), step.trial);
@@ -105,7 +110,8 @@ impl Follower {
                 })?;
                 self.steps = step.sequence;
             }
-            if steps.len() < PAGE {
+            // Changes that were read after this page may end trials whose last steps are not in it.
+            if steps.len() < PAGE && !looked {
                 return Ok(());
             }
         }
@@ -188,6 +194,45 @@ impl Follower {
         Ok(Proposal { known, configurations, exhausted, engine })
     }
 
+    /// The same with given values. Points that differ only where a value is given are one configuration: each is proposed once, and
+    /// only if it is new and meets what is known of the space.
+    pub fn propose_fixed(
+        &mut self,
+        strategy: &dyn Strategy,
+        count: usize,
+        fixed: &Fixed,
+    ) -> Result<Proposal> {
+        let (mut wanted, most) = (count, count.saturating_mul(MOST_REPEATS));
+        loop {
+            let mut proposal = self.propose(strategy, wanted)?;
+            let mut new: Vec<Configuration> = Vec::new();
+            for suggestion in std::mem::take(&mut proposal.configurations) {
+                let suggestion = fixed.apply(suggestion);
+                if self.is_new(&suggestion, &new) {
+                    new.push(suggestion);
+                }
+            }
+            let enough = new.len() >= count;
+            new.truncate(count);
+            proposal.configurations = new;
+            if enough || proposal.exhausted {
+                return Ok(proposal);
+            }
+            if wanted >= most {
+                return Ok(Proposal { exhausted: true, ..proposal });
+            }
+            wanted = wanted.saturating_mul(4);
+        }
+    }
+
+    /// Whether a suggestion is in the space, and neither among these nor among the trials, unless the space allows repeats.
+    fn is_new(&self, suggestion: &Configuration, others: &[Configuration]) -> bool {
+        let space = self.ledger.space();
+        let is_taken = |x: &[f64]| others.contains(suggestion) || self.ledger.is_taken(x);
+        space.check_known(suggestion).is_ok()
+            && space.encode(suggestion).is_ok_and(|x| space.repeats() || !is_taken(&x))
+    }
+
     /// The finished trial to keep: the best by the strategy's model of the noise if it has one, otherwise the one with
     /// the best value.
     pub fn recommend(&mut self, strategy: &dyn Strategy) -> Result<Option<Best>> {
@@ -232,6 +277,15 @@ impl Follower {
             return Ok(Verdict::GoOn);
         }
         Ok(self.ledger.verdict(trial, rule)?)
+    }
+
+    /// The same, for a trial that is at this fidelity now. One whose steps reach elsewhere goes on: they are not those of the
+    /// evaluation that is meant, which began anew.
+    pub fn verdict_at(&self, trial: u64, fidelity: f64, rule: &Stopping) -> Result<Verdict> {
+        match self.reached(trial) == fidelity {
+            true => self.verdict(trial, rule),
+            false => Ok(Verdict::GoOn),
+        }
     }
 
     /// How much of all evaluations was carried out, in the unit of the fidelity: of trials with a value up to where it was

@@ -30,6 +30,7 @@ pub mod attributes;
 pub mod clock;
 pub mod copy;
 pub mod counts;
+mod crowd;
 pub mod diagnosis;
 mod difference;
 pub mod error;

@@ -18,8 +18,8 @@ use serde_json::Value as Json;
 pub const LONGEST: Duration = Duration::from_secs(60);
 /// Interval between looks whether it has ended.
 const LOOK: Duration = Duration::from_millis(5);
-/// What is read of its errors, in bytes.
-const ERRORS: u64 = 4 << 10;
+/// What is kept of its errors, in bytes.
+const ERRORS: usize = 4 << 10;
 
 /// The commands of a study file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,6 +54,8 @@ fn run_within(
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .env_remove("WIMBLE_STORAGE")
         .env_remove("WIMBLE_TOKEN")
+        .env_remove("WIMBLE_REPORT")
+        .env_remove("WIMBLE_STOP_FILE")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -61,14 +63,18 @@ fn run_within(
         .process_group(0)
         .spawn()
         .map_err(|error| format!("`{program}` cannot be started: {error}"))?;
-    let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+    let (stdin, mut stderr) = (child.stdin.take(), child.stderr.take());
     let text = format!("{input}\n");
     // In threads of their own: a command need not read, and need not end its errors.
     std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));
     let (sender, errors) = mpsc::channel();
     std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stderr.map(|stderr| stderr.take(ERRORS).read_to_end(&mut text));
+        // All of it is read, or the command would be ended by what it says; the end of it is kept.
+        let (mut text, mut part) = (Vec::new(), [0; ERRORS]);
+        while let Some(Ok(count @ 1..)) = stderr.as_mut().map(|stderr| stderr.read(&mut part)) {
+            text.extend_from_slice(&part[..count]);
+            text.drain(..text.len().saturating_sub(ERRORS));
+        }
         let _ = sender.send(String::from_utf8_lossy(&text).into_owned());
     });
     let since = Instant::now();
@@ -130,6 +136,8 @@ mod tests {
             "exit code 3: no route"
         );
         assert_eq!(said(&shell("exit 4")), "exit code 4");
+        let much = "i=0; while [ $i -lt 3000 ]; do echo some warning of a library >&2; i=$((i + 1)); done; echo end >&2; exit 5";
+        assert_eq!(said(&shell(much)), "exit code 5: end");
         assert_eq!(said(&shell("kill -9 $$")), "signal 9");
         let missing = said(&["./no-such-program".to_owned()]);
         assert!(missing.starts_with("`./no-such-program` cannot be started"), "{missing}");

@@ -22,6 +22,7 @@ use wimble::strategy::Strategy;
 use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::counts::Counts;
+use crate::crowd::Crowd;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
@@ -51,36 +52,6 @@ struct Model {
     follower: Follower,
     strategy: Option<Box<dyn Strategy>>,
     crowd: Crowd,
-}
-
-/// How many processes propose at the same time, as seen from here: all but one of them propose in vain.
-#[derive(Default)]
-struct Crowd {
-    doublings: u32,
-    /// How many proposals in a row were of use.
-    used: u32,
-}
-
-impl Crowd {
-    /// A proposal that was in vain is followed by one of twice as many points, at most this often.
-    const MOST: u32 = 7;
-    /// So many proposals in a row that were of use are followed by one of half as many points.
-    const CALM: u32 = 8;
-
-    /// Whether a proposal was of use: others will be faster next time too, unless what is proposed serves several of them.
-    fn note(&mut self, used: bool) {
-        self.used = if used { self.used + 1 } else { 0 };
-        if !used {
-            self.doublings = (self.doublings + 1).min(Self::MOST);
-        } else if self.used.is_multiple_of(Self::CALM) {
-            self.doublings = self.doublings.saturating_sub(1);
-        }
-    }
-
-    /// How many points to propose instead of `count`: those that nobody waits for lie in the queue for whoever asks next.
-    fn widen(&self, count: usize) -> usize {
-        count.saturating_mul(1 << self.doublings)
-    }
 }
 
 impl Model {
@@ -132,7 +103,20 @@ impl Study {
         if values.iter().next().is_none() {
             return Ok(self);
         }
-        let fixed = Fixed::new(&self.settings.space, values)?;
+        if self.settings.space.candidates().is_some() {
+            return Err(Error::Invalid {
+                study: self.settings.name,
+                field: "fixed values",
+                value: values.to_string(),
+                allowed: "left out where the space is a list of candidates: `wimble enqueue` takes one of them".to_owned(),
+            });
+        }
+        // Those that were given before stay, unless they are given anew.
+        let mut all = self.fixed.as_ref().map(|fixed| fixed.values().clone()).unwrap_or_default();
+        for (name, value) in &values {
+            all.insert(name.clone(), value.clone());
+        }
+        let fixed = Fixed::new(&self.settings.space, all)?;
         let narrowed = Settings { space: fixed.space().clone(), ..self.settings.clone() };
         let model = self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
         let model = Mutex::new(Model { follower: Follower::new(&narrowed), ..model });
@@ -174,8 +158,11 @@ impl Study {
     pub fn proposing_with(self, strategy: Box<dyn Strategy>) -> Result<Self> {
         strategy.check(&self.settings.space, &self.settings.goal)?;
         let other = Some(strategy.name());
-        let model = self.model.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let model = Mutex::new(Model { strategy: Some(strategy), ..model });
+        // What another method remembered is not for this one.
+        let space = self.fixed.as_ref().map_or(&self.settings.space, Fixed::space).clone();
+        let follower = Follower::new(&Settings { space, ..self.settings.clone() });
+        let model = Model { follower, strategy: Some(strategy), crowd: Crowd::default() };
+        let model = Mutex::new(model);
         Ok(Self { model, other, ..self })
     }
 
@@ -220,12 +207,10 @@ impl Study {
                     // What others find in the queue was not fixed by them.
                     let many = crowd.widen(count).max(self.settings.batch_size).min(room);
                     let count = if ask.fresh { count } else { count.max(many) };
-                    let mut proposed = follower.propose(strategy, count)?;
-                    if let Some(fixed) = &self.fixed {
-                        let all = std::mem::take(&mut proposed.configurations);
-                        proposed.configurations =
-                            all.into_iter().map(|one| fixed.apply(one)).collect();
-                    }
+                    let mut proposed = match &self.fixed {
+                        Some(fixed) => follower.propose_fixed(strategy, count, fixed)?,
+                        None => follower.propose(strategy, count)?,
+                    };
                     if let Some(name) = self.other {
                         proposed.engine = format!("{} with {name}", proposed.engine);
                     }
@@ -309,6 +294,14 @@ impl Study {
         let rule = &self.settings.stopping;
         self.follow_curves(|follower| {
             trials.iter().map(|&trial| follower.verdict(trial, rule)).collect()
+        })
+    }
+
+    /// The same, for trials whose present evaluations are at these fidelities; see [`Follower::verdict_at`].
+    pub(crate) fn verdicts_at(&self, trials: &[(u64, f64)]) -> Result<Vec<Verdict>> {
+        let rule = &self.settings.stopping;
+        self.follow_curves(|follower| {
+            trials.iter().map(|&(trial, at)| follower.verdict_at(trial, at, rule)).collect()
         })
     }
 
@@ -576,25 +569,4 @@ fn strategy(settings: &Settings) -> Result<Box<dyn Strategy>> {
     let strategy = settings.method.build(settings.batch_size)?;
     strategy.check(&settings.space, &settings.goal)?;
     Ok(strategy)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn proposals_in_vain_widen_the_next_and_calm_narrows_them() {
-        let mut crowd = Crowd::default();
-        assert_eq!(crowd.widen(1), 1, "one at a time where nobody else proposes");
-        (0..3).for_each(|_| crowd.note(false));
-        assert_eq!((crowd.widen(1), crowd.widen(2)), (8, 16));
-        (0..7).for_each(|_| crowd.note(true));
-        assert_eq!(crowd.widen(1), 8);
-        crowd.note(true);
-        assert_eq!(crowd.widen(1), 4);
-        (0..100).for_each(|_| crowd.note(true));
-        assert_eq!(crowd.widen(1), 1);
-        (0..100).for_each(|_| crowd.note(false));
-        assert_eq!(crowd.widen(1), 128);
-    }
 }

@@ -137,16 +137,19 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (results, told) = mpsc::channel();
     let summary = std::thread::scope(|scope| {
         // One after the other, beside the trials: a slow command holds up nothing but the next of its kind.
-        let notices = &notices;
-        let display = &display;
-        scope.spawn(move || {
+        let (notices, display, asked) = (&notices, &display, &stop);
+        let noticing = scope.spawn(move || {
+            let mut left_out = 0_u64;
             for trial in told {
-                if let Err(reason) = notices.result(trial) {
-                    display.say(&format!(
-                        "note: trial {trial}: the command of `on.result` failed: {reason}"
+                if asked.urgency() > Urgency::None {
+                    left_out += 1;
+                } else if let Err(reason) = notices.result(trial) {
+                    display.note(&format!(
+                        "trial {trial}: the command of `on.result` failed: {reason}"
                     ));
                 }
             }
+            left_out
         });
         scope.spawn(|| {
             for _signal in &mut signals {
@@ -165,8 +168,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
             display.show(&study, &event);
         });
-        // Ends the thread above, once it is done with what it has.
+        // Ends the thread above, once it is done with what it has. Until then the run can be interrupted.
         drop(results);
+        let left_out = noticing.join().unwrap_or(0);
+        if left_out > 0 {
+            let results = plural(left_out, "result");
+            display.note(&format!("the command of `on.result` was not run for {results}"));
+        }
         over.store(true, Ordering::SeqCst);
         handle.close();
         summary

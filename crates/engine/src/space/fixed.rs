@@ -89,6 +89,8 @@ fn constraint(space: &SearchSpace, parameter: Parameter<'_>, value: &Value) -> R
             Ok(match kind.value(level) {
                 Value::Boolean(true) if matches!(kind, Kind::Boolean) => quoted,
                 Value::Boolean(false) if matches!(kind, Kind::Boolean) => format!("not {quoted}"),
+                // A choice among others, and not the parameter itself.
+                Value::Boolean(truth) => format!("{quoted} == {truth}"),
                 Value::Integer(number) => format!("{quoted} == {number}"),
                 Value::Real(number) => format!("{quoted} == {number:e}"),
                 Value::Text(text) if !text.contains('"') => format!("{quoted} == \"{text}\""),

@@ -127,7 +127,13 @@ impl Kind {
             Self::Boolean => value.as_boolean().map(u64::from),
             Self::Categorical { choices: values } | Self::Ordinal { levels: values } => {
                 let key = value.key();
-                values.iter().position(|value| value.key() == key).map(|level| level as u64)
+                let is_same = |level: &usize| values[*level].key() == key;
+                // Where the levels are numbers in order, of which there may be thousands, the place is found by halving.
+                let near = value.as_real().map_or(0, |number| {
+                    values.partition_point(|level| level.as_real().is_some_and(|at| at < number))
+                });
+                let found = Some(near).filter(|level| *level < values.len()).filter(is_same);
+                found.or_else(|| (0..values.len()).find(is_same)).map(|level| level as u64)
             }
         }
     }

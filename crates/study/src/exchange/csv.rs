@@ -270,6 +270,9 @@ fn attribute_cell(value: &Json) -> String {
     }
 }
 
+/// How many values of a parameter a message names.
+const SHOWN: usize = 20;
+
 /// A text as a value of its parameter.
 pub fn value(parameter: Parameter<'_>, text: &str) -> Result<Value> {
     let found = match parameter.kind {
@@ -277,7 +280,11 @@ pub fn value(parameter: Parameter<'_>, text: &str) -> Result<Value> {
         Kind::Integer { .. } => text.parse().ok().map(Value::Integer),
         Kind::Boolean => text.to_ascii_lowercase().parse().ok().map(Value::Boolean),
         Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
-            values.iter().find(|value| value.to_string() == text).cloned()
+            let same = |value: &&Value| value.to_string() == text;
+            // Of numbers, any spelling will do.
+            let number: Option<f64> = text.parse().ok();
+            let equal = |value: &&Value| number.is_some() && value.as_real() == number;
+            values.iter().find(same).or_else(|| values.iter().find(equal)).cloned()
         }
     };
     found.ok_or_else(|| {
@@ -286,8 +293,9 @@ pub fn value(parameter: Parameter<'_>, text: &str) -> Result<Value> {
             Kind::Integer { .. } => "a whole number".to_owned(),
             Kind::Boolean => "true or false".to_owned(),
             Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
-                let values: Vec<String> = values.iter().map(Value::to_string).collect();
-                format!("one of {}", values.join(", "))
+                let shown: Vec<String> = values.iter().take(SHOWN).map(Value::to_string).collect();
+                let more = if values.len() > SHOWN { ", …" } else { "" };
+                format!("one of {}{more}", shown.join(", "))
             }
         };
         Error::exchange(&anyhow!("`{}` is {text:?}, but must be {allowed}", parameter.name))

@@ -196,17 +196,19 @@ impl Evaluator {
                 .unwrap_or_else(|| finding::read("", &self.goal)),
             Err(error) => Err(format!("result file: {error}")),
         };
+        let is_whole = |finding: &Finding| {
+            finding.outcome.measurement().is_none_or(|measurement| measurement.fidelity.is_none())
+        };
+        // A command that was stopped, or was about to be, and still ends well with a whole result has done its work.
+        let done = || found().ok().filter(|finding| ended.status.success() && is_whole(finding));
         // However it ends after the signal, and whatever else it then says: it was not to go on.
-        if let Some(stopped) = steps.filter(|steps| steps.is_stopped()).and_then(LiveSteps::result)
+        if let Some(stopped) =
+            steps.filter(|steps| steps.is_stopped()).and_then(LiveSteps::stopped_result)
         {
-            return stopped.or_else(failed);
+            return Ok(done().filter(|_| !ended.stopped).unwrap_or(stopped));
         }
-        // A command that was stopped and still ends well has done its work.
         if ended.stopped {
-            return match (ended.status.success(), found()) {
-                (true, Ok(finding)) => Ok(finding),
-                _ => Err(Unfinished::Interrupted),
-            };
+            return done().ok_or(Unfinished::Interrupted);
         }
         if ended.timed_out {
             let limit =
@@ -401,7 +403,7 @@ mod tests {
             let urgency = || {
                 let last = steps.waiting().steps.last().and_then(|step| step.fidelity);
                 if stop_at.is_some() && last >= stop_at {
-                    steps.stop();
+                    steps.stop(last.unwrap_or(0.0));
                     return Urgency::Ask;
                 }
                 Urgency::None

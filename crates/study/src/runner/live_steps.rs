@@ -60,6 +60,8 @@ pub(super) struct Waiting {
     pub steps: Vec<Measurement>,
     /// The number of the last of them.
     pub until: u64,
+    /// Where the command is, if steps came since the last look.
+    pub news: Option<f64>,
 }
 
 impl LiveSteps {
@@ -71,8 +73,9 @@ impl LiveSteps {
     /// The command begins, perhaps anew. A command that looks finds `stop_file` once its trial is to be stopped.
     pub(super) fn begin(&self, stop_file: &Path) {
         let mut course = self.lock();
-        (course.last, course.trouble) = (None, None);
+        (course.last, course.trouble, course.news) = (None, None, false);
         course.stop_file = Some(stop_file.to_owned());
+        self.stopped.store(false, Ordering::SeqCst);
         drop(course);
         // What an earlier evaluation in the same folder left.
         let _ = std::fs::remove_file(stop_file);
@@ -101,6 +104,10 @@ impl LiveSteps {
                 return Err(reason);
             }
         };
+        // A report whose answer was lost is made again.
+        if course.last.as_ref() == Some(&step) {
+            return Ok(());
+        }
         let before = course.last.as_ref().and_then(|last| last.fidelity);
         let reason = match (self.goal.check(0, &step), before) {
             (Err(wimble::Error::Measurement { reason, .. }), _) => Some(reason),
@@ -133,11 +140,19 @@ impl LiveSteps {
         self.lock().leave_out(1, &reason);
     }
 
-    /// What the storage may not have yet.
+    /// What the storage may not have yet, and whether there is anything to judge.
     pub(super) fn waiting(&self) -> Waiting {
-        let course = self.lock();
+        let mut course = self.lock();
         let steps = course.waiting.iter().map(|(_, step)| step.clone()).collect();
-        Waiting { steps, until: course.came }
+        let is_new = std::mem::take(&mut course.news);
+        let last = course.last.as_ref().and_then(|last| last.fidelity);
+        Waiting { steps, until: course.came, news: last.filter(|_| is_new) }
+    }
+
+    /// What was new could not be judged: it is to be looked at again.
+    pub(super) fn unread(&self) {
+        let mut course = self.lock();
+        course.news = course.last.is_some();
     }
 
     /// The storage has all steps up to this number, or refused them.
@@ -145,18 +160,15 @@ impl LiveSteps {
         self.lock().waiting.retain(|(number, _)| *number > until);
     }
 
-    /// Whether steps came since this was last asked.
-    pub(super) fn take_news(&self) -> bool {
-        std::mem::take(&mut self.lock().news)
-    }
-
-    /// The trial is to be stopped: leaves the file that the command may look for.
-    pub(super) fn stop(&self) {
-        if self.stopped.swap(true, Ordering::SeqCst) {
+    /// The trial is to be stopped after the step at this fidelity: leaves the file that the command may look for. A command that
+    /// began anew since, and is not there yet, goes on.
+    pub(super) fn stop(&self, after: f64) {
+        let course = self.lock();
+        let last = course.last.as_ref().and_then(|last| last.fidelity);
+        if last.is_none_or(|last| last < after) || self.stopped.swap(true, Ordering::SeqCst) {
             return;
         }
-        let file = self.lock().stop_file.clone();
-        if let Some(file) = file {
+        if let Some(file) = &course.stop_file {
             // A command that does not look, or a folder that is gone: the signal is what counts.
             let _ = std::fs::write(file, "");
         }
@@ -177,6 +189,13 @@ impl LiveSteps {
         let step = course.last.clone()?;
         let fidelity = self.goal.part(&step);
         Some(Ok(Outcome::Measured(Measurement { fidelity, ..step }).into()))
+    }
+
+    /// The last step that could be read, as the result of a trial that was stopped: whatever the command said after it.
+    pub(super) fn stopped_result(&self) -> Option<Finding> {
+        let step = self.lock().last.clone()?;
+        let fidelity = self.goal.part(&step);
+        Some(Outcome::Measured(Measurement { fidelity, ..step }).into())
     }
 
     /// How many steps were left out, and why the first of them.
@@ -346,10 +365,12 @@ mod tests {
     #[test]
     fn what_comes_while_a_call_is_on_its_way_waits_for_the_next() {
         let steps = steps();
-        assert!(!steps.take_news());
+        assert_eq!(steps.waiting().news, None);
         steps.read("{\"step\": 1, \"value\": 1}");
-        assert!(steps.take_news() && !steps.take_news());
         let sent = steps.waiting();
+        assert_eq!((sent.news, steps.waiting().news), (Some(1.0), None));
+        steps.unread();
+        assert_eq!(steps.waiting().news, Some(1.0), "what could not be judged is looked at again");
         steps.read("{\"step\": 2, \"value\": 1}");
         // The answer was lost: all are sent again.
         assert_eq!(waiting(&steps).len(), 2);
@@ -383,7 +404,27 @@ mod tests {
         let steps = steps();
         steps.begin(&file);
         assert!(!file.exists() && !steps.is_stopped());
-        steps.stop();
+        steps.read("{\"step\": 3, \"value\": 1}");
+        steps.stop(9.0);
+        assert!(!file.exists() && !steps.is_stopped(), "that was another run of the command");
+        steps.stop(3.0);
         assert!(file.exists() && steps.is_stopped());
+        steps.begin(&file);
+        steps.stop(3.0);
+        assert!(!file.exists() && !steps.is_stopped(), "it began anew");
+    }
+
+    #[test]
+    fn a_report_made_again_changes_nothing_and_what_follows_a_stop_is_no_result() {
+        let steps = steps();
+        for _ in 0..2 {
+            assert_eq!(steps.take("{\"step\": 9, \"value\": 1}"), Ok(()));
+        }
+        assert_eq!((waiting(&steps).len(), steps.left_out()), (1, None));
+        assert!(steps.take("{\"step\": 9, \"value\": 2}").is_err());
+        steps.read("{\"step\": 10, \"va");
+        assert!(steps.result().unwrap().is_err());
+        let at = Outcome::Measured(Measurement { fidelity: Some(9.0), ..1.0.into() });
+        assert_eq!(steps.stopped_result(), Some(at.into()));
     }
 }

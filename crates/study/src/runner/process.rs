@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::evaluator::STOP_FILE;
 use super::guardian::Guardian;
 use super::live_steps::{Lines, LiveSteps};
+use super::report_socket::REPORT;
 
 /// How much of each stream is kept, in bytes.
 pub const KEPT: usize = 64 * 1024;
@@ -128,6 +130,9 @@ fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
         .env_remove("WIMBLE_TOKEN")
         // It may hold a password, and what a command knows ends up in its logs.
         .env_remove(STORAGE)
+        // Those of a run in which this one is a command.
+        .env_remove(REPORT)
+        .env_remove(STOP_FILE)
         .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
         .current_dir(&invocation.folder)
         .stdin(Stdio::null())

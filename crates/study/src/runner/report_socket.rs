@@ -22,6 +22,8 @@ use super::trial_folder;
 
 /// The environment variable with the path of the socket.
 pub const REPORT: &str = "WIMBLE_REPORT";
+/// Interval between looks for callers.
+const LOOK: Duration = Duration::from_millis(10);
 /// How long a caller may take to say its line, and a runner to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -71,6 +73,8 @@ impl ReportSocket {
         let folder = trial_folder::temporary()?;
         let path = folder.0.path().join("report");
         let listener = UnixListener::bind(&path)?;
+        // It looks whether it is over between callers, and depends on nobody who wakes it.
+        listener.set_nonblocking(true)?;
         Ok(Self { listener, path, over: AtomicBool::new(false), _folder: folder })
     }
 
@@ -81,32 +85,26 @@ impl ReportSocket {
 
     /// Answers callers until [`Self::end`].
     pub fn listen<'s>(&'s self, scope: &'s Scope<'s, '_>, shared: &'s Shared<'s>) {
-        for caller in self.listener.incoming() {
-            if self.over.load(Ordering::SeqCst) {
-                return;
-            }
-            let Ok(caller) = caller else {
-                // Out of file descriptors, perhaps: that passes.
-                std::thread::sleep(Duration::from_millis(50));
+        while !self.over.load(Ordering::SeqCst) {
+            let Ok((caller, _)) = self.listener.accept() else {
+                // Nobody calls, or there are no file descriptors left: that passes.
+                std::thread::sleep(LOOK);
                 continue;
             };
-            // A caller that says nothing holds up nobody else.
-            scope.spawn(move || {
-                // One that is gone needs no answer.
-                let _ = answer(&caller, shared);
-            });
+            // A caller that says nothing holds up nobody else. One that is gone, or for whom there is no thread, gets no answer.
+            let served = move || drop(answer(&caller, shared));
+            drop(std::thread::Builder::new().spawn_scoped(scope, served));
         }
     }
 
     /// Ends the listening.
     pub fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
-        // Wakes it.
-        let _ = UnixStream::connect(&self.path);
     }
 }
 
 fn answer(mut caller: &UnixStream, shared: &Shared<'_>) -> io::Result<()> {
+    caller.set_nonblocking(false)?;
     caller.set_read_timeout(Some(PATIENCE))?;
     caller.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();

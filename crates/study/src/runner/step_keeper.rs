@@ -13,7 +13,7 @@ use wimble::stopping::{Rule, Verdict};
 
 use super::Event;
 use super::slots::{Held, Shared};
-use crate::error::Result;
+use crate::error::Error;
 use crate::step::Report;
 use crate::trial::Token;
 
@@ -48,9 +48,13 @@ impl Keeper<'_> {
         };
         let mut sent = Vec::new();
         let mut reports = Vec::new();
+        let mut news = Vec::new();
         for (token, held) in &trials {
             let Some(live) = &held.steps else { continue };
             let waiting = live.waiting();
+            if let Some(at) = waiting.news.filter(|_| !live.is_stopped()) {
+                news.push((token.trial, at, live));
+            }
             if !waiting.steps.is_empty() {
                 sent.push((live, waiting.until));
                 reports.push(Report { token: *token, steps: waiting.steps });
@@ -60,7 +64,13 @@ impl Keeper<'_> {
             let answer = study.reports(&reports);
             absence.hear(answer.as_ref().err());
             // What the storage did not take is sent again in the next round.
-            let Ok(refused) = answer else { return };
+            let refused = match answer {
+                Ok(refused) => refused,
+                Err(error) => {
+                    news.iter().for_each(|(_, _, live)| live.unread());
+                    return self.complain(&error);
+                }
+            };
             sent.iter().for_each(|(live, until)| live.settle(*until));
             for refused in refused {
                 if let Some(held) = trials.get(&refused.token) {
@@ -71,39 +81,31 @@ impl Keeper<'_> {
         if study.settings().stopping.rule == Rule::None {
             return;
         }
-        let judged = |held: &&Held| {
-            held.steps.as_ref().is_some_and(|live| live.take_news() && !live.is_stopped())
-        };
-        let judged: Vec<(u64, &Held)> = trials
-            .iter()
-            .filter(|(_, held)| judged(held))
-            .map(|(token, held)| (token.trial, held))
-            .collect();
-        if judged.is_empty() {
+        if news.is_empty() {
             return;
         }
-        match self.verdicts(&judged) {
-            Ok(stopped) => stopped.into_iter().for_each(|held| {
-                if let Some(live) = &held.steps {
-                    live.stop();
+        let trials: Vec<(u64, f64)> = news.iter().map(|(trial, at, _)| (*trial, *at)).collect();
+        match study.verdicts_at(&trials) {
+            Ok(verdicts) => {
+                for ((_, at, live), verdict) in news.iter().zip(verdicts) {
+                    if verdict == Verdict::Stop {
+                        live.stop(*at);
+                    }
                 }
-            }),
+            }
             Err(error) => {
                 absence.hear(Some(&error));
-                // A rule that fails stops nothing.
-                if error.is_refusal() && !self.unjudged {
-                    self.unjudged = true;
-                    (self.shared.watch)(Event::Unjudged { reason: error.to_string() });
-                }
+                news.iter().for_each(|(_, _, live)| live.unread());
+                self.complain(&error);
             }
         }
     }
 
-    /// Those of the trials that are to be stopped.
-    fn verdicts<'h>(&self, judged: &[(u64, &'h Held)]) -> Result<Vec<&'h Held>> {
-        let numbers: Vec<u64> = judged.iter().map(|(trial, _)| *trial).collect();
-        let verdicts = self.shared.study.verdicts(&numbers)?;
-        let all = judged.iter().zip(verdicts);
-        Ok(all.filter(|(_, v)| *v == Verdict::Stop).map(|((_, held), _)| *held).collect())
+    /// Says once that steps are not kept or judged, unless the storage is merely away: a rule that fails stops nothing.
+    fn complain(&mut self, error: &Error) {
+        if !matches!(error, Error::Busy { .. } | Error::Backend { .. }) && !self.unjudged {
+            self.unjudged = true;
+            (self.shared.watch)(Event::Unjudged { reason: error.to_string() });
+        }
     }
 }

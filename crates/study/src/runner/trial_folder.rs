@@ -16,9 +16,9 @@
 //! has. So what another run wrote, or what lay there before, is never read.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -67,7 +67,9 @@ pub fn sweep(folder: &Path) -> usize {
 
 /// A temporary folder, and the lock that says that it is in use: [`sweep`] removes it if this process is killed.
 pub(super) fn temporary() -> io::Result<(TempDir, File)> {
-    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+    // Whatever the umask says: nobody else reads results or reports steps.
+    let private = Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix(PREFIX).permissions(private).tempdir()?;
     let in_use = File::create(folder.path().join(IN_USE))?;
     // Where files cannot be locked, nobody finds this folder left behind.
     let _ = in_use.try_lock();

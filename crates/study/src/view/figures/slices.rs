@@ -80,9 +80,18 @@ pub fn steps(kind: &Kind) -> (Vec<f64>, Vec<Value>) {
                 .unzip()
         }
         Kind::Boolean => (vec![0.25, 0.75], vec![Value::Boolean(false), Value::Boolean(true)]),
-        Kind::Categorical { choices: values } | Kind::Ordinal { levels: values } => {
+        Kind::Categorical { choices: values } => {
             let places = (0..values.len()).map(|place| share(kind, place as f64)).collect();
             (places, values.clone())
+        }
+        // Real numbers with a step may have thousands of them.
+        Kind::Ordinal { levels } => {
+            let last = levels.len().saturating_sub(1);
+            let mut places: Vec<usize> =
+                shares.map(|at| (at * last as f64).round() as usize).collect();
+            places.dedup();
+            let level = |place: usize| (share(kind, place as f64), levels[place].clone());
+            places.into_iter().map(level).unzip()
         }
         // Its shares are axes of their own.
         Kind::Shares { .. } => (Vec::new(), Vec::new()),
