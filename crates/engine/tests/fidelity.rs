@@ -138,6 +138,8 @@ fn plans_find_the_optimum_with_a_fraction_of_the_epochs_and_in_every_space() {
         let (session, _, lowest) = search(session, workers, 15 * HIGH);
         assert!(lowest < 0.2, "{workers} workers: {lowest}");
         assert!(session.issued() > 25, "{} trials", session.issued());
+        let best = session.best().expect("a trial came to the end");
+        assert_eq!(best.fidelity, None);
     }
 }
 

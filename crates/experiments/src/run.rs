@@ -130,7 +130,7 @@ pub fn run(
 }
 
 /// Whether the trial need not be run; one of another seed or other settings is an error.
-fn is_recorded(dir: &Path, start: &Start, done: &mut Done) -> Result<bool> {
+pub(crate) fn is_recorded(dir: &Path, start: &Start, done: &mut Done) -> Result<bool> {
     let path = record::path(dir, &start.key);
     let (there, corrupt) = record::read(&path)?;
     done.corrupt_lines += corrupt;

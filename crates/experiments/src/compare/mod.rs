@@ -8,11 +8,12 @@
 //!
 //! Others optimise exactly our functions: they send points to `wimble-lab compare evaluate` and read values back
 //! ([`Domain`]). Several objectives and constraints have settings, records and pages of their own ([`tasks`]), and so have the
-//! functions of COCO ([`coco`]). The report merges whatever records there are, and says what is missing.
+//! functions of COCO ([`coco`]) and learning curves ([`fidelity`]). The report merges whatever records there are, and says what is missing.
 
 pub mod board;
 pub mod coco;
 pub mod domain;
+pub mod fidelity;
 mod figure;
 pub mod group;
 pub mod latency;

@@ -8,6 +8,7 @@
 
 pub mod fcnet;
 pub mod lcbench;
+pub mod taskset;
 pub mod tracks;
 
 use std::fs;

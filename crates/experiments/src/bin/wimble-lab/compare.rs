@@ -13,8 +13,8 @@ use wimble_experiments::compare::tasks::{self, Game, Set, Tasks};
 use wimble_experiments::compare::{Answer, Changes, Domain, Latency, Settings, objective, report};
 use wimble_experiments::oracle::Oracle;
 
-use crate::coco;
 use crate::running::{self, Data, Jobs, Results};
+use crate::{coco, fidelity};
 
 /// What `wimble-lab compare` can do.
 #[derive(Subcommand)]
@@ -40,6 +40,9 @@ pub enum What {
     /// The functions of COCO: run our methods, say whether a change is better, or write coco.md
     #[command(subcommand)]
     Coco(coco::What),
+    /// Learning curves of TaskSet: run our methods and published rules, or write fidelity.md from all records of a folder
+    #[command(subcommand)]
+    Fidelity(fidelity::What),
 }
 
 #[derive(Args)]
@@ -174,6 +177,7 @@ pub fn run(what: &What) -> Result<()> {
         What::Objectives(what) => of_tasks(Set::Objectives, what),
         What::Constraints(what) => of_tasks(Set::Constraints, what),
         What::Coco(what) => coco::run(what),
+        What::Fidelity(what) => fidelity::run(what),
     }
 }
 

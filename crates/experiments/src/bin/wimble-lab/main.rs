@@ -2,6 +2,7 @@
 
 mod coco;
 mod compare;
+mod fidelity;
 mod paper;
 mod running;
 

@@ -8,6 +8,8 @@
 //! ```
 //! - The first trials are a Sobol sequence up to the first stop; later, a share of [`RANDOM`] is drawn at random: the process cannot
 //!   know what it has never seen.
+//! - Of every [`WHOLE`] trainings' worth of fidelity, one trial comes to the end: where it is missing, the paused trial that is expected
+//!   to end best goes on. A search that only begins trials has no result.
 //! - Length scales are improved whenever the number of trials has grown by [`GROWTH`] (scales.rs). Between, a step costs one row of
 //!   the factor.
 //! - Work that is under way counts with what is expected of it.
@@ -41,6 +43,8 @@ use stops::Stops;
 const INITIAL: usize = 12;
 /// The share of random new trials.
 const RANDOM: f64 = 0.15;
+/// One trial comes to the end for so many times the highest fidelity.
+const WHOLE: f64 = 8.0;
 /// Scales are improved when there are so many times more trials.
 const GROWTH: f64 = 1.2;
 /// Observations that a refit begins with, at most.
@@ -62,6 +66,9 @@ struct State {
     /// The lowest value of each trial that was observed; infinite if it failed before it had one.
     lowest: BTreeMap<u64, f64>,
     observations: Vec<Observation>,
+    /// Fidelity in sum, and how many trials came to the end.
+    spent: f64,
+    whole: usize,
     scales: Vec<f64>,
     /// Refits so far, and the number of trials at which the next is due.
     refits: u64,
@@ -89,6 +96,8 @@ pub(super) fn plan(
         dropped: curves.dropped(),
         lowest: BTreeMap::new(),
         observations: Vec::new(),
+        spent: 0.0,
+        whole: 0,
         scales: vec![scales::START; space.dim()],
         refits: 0,
         due: INITIAL,
@@ -135,6 +144,8 @@ impl State {
                     }
                     let at = curve.fidelities()[step];
                     let before = step.checked_sub(1).map_or(0.0, |step| curve.fidelities()[step]);
+                    self.spent += at - before;
+                    self.whole += usize::from(at >= self.high);
                     if self.stops.between(before, at) {
                         let lowest = curve.rows_to(step).map(|row| row[0]).fold(lowest, f64::min);
                         self.lowest.insert(trial, lowest);
@@ -287,7 +298,9 @@ impl State {
                 Domain { space, taken: history.taken(), pending: &ahead, incumbents: &incumbents };
             let turn = (curves.arrived() + pending.len() + place) as u64;
             let mut rng = seed.stream("curves", turn);
-            let at_random = uniform(&mut rng) < RANDOM && domain.check_room(1).is_ok();
+            let is_due = self.is_due() && continued.len() < waiting.len();
+            let may_draw = !is_due && domain.check_room(1).is_ok();
+            let at_random = uniform(&mut rng) < RANDOM && may_draw;
             let by_model = match &self.model {
                 Some(model) if !at_random => {
                     let resting =
@@ -336,7 +349,13 @@ impl State {
         Ok(runs)
     }
 
-    /// The candidate with the most expected improvement for its cost.
+    /// Whether a trial has to come to the end.
+    fn is_due(&self) -> bool {
+        self.spent >= WHOLE * self.high * (self.whole + 1) as f64
+    }
+
+    /// The candidate with the most expected improvement for its cost; where a trial has to come to the end, the paused one that is
+    /// expected to end best.
     fn best(
         &self,
         model: &Model,
@@ -346,7 +365,8 @@ impl State {
         resting: impl Fn(&u64) -> bool,
     ) -> Option<Run> {
         let occupied = domain.occupied();
-        let mut best: Option<(f64, Run)> = None;
+        let is_due = self.is_due();
+        let mut best: Option<((bool, f64), Run)> = None;
         for candidate in model.candidates() {
             let reached = match candidate.trial {
                 Some(trial) if !resting(&trial) => continue,
@@ -356,7 +376,14 @@ impl State {
             };
             let (mean, deviation) = model.predict(candidate, weights);
             let until = self.stops.next(reached);
-            let worth = improvement(mean, deviation) / (until - reached).max(f64::MIN_POSITIVE);
+            // Where one is due, paused trials come before new ones.
+            let worth = match is_due && candidate.trial.is_some() {
+                true => (true, -mean),
+                false => {
+                    let cost = (until - reached).max(f64::MIN_POSITIVE);
+                    (false, improvement(mean, deviation) / cost)
+                }
+            };
             if best.as_ref().is_none_or(|(most, _)| worth > *most) {
                 let work = match candidate.trial {
                     Some(trial) => Work::Continue(trial),

@@ -1,0 +1,214 @@
+//! The page of the comparison on learning curves.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{ARMS, BEST_STOPPED, BUDGETS, SCORE, STARTED, STOPPED};
+use crate::data::taskset::{TASKS, TUNING};
+use crate::error::{Error, Result};
+use crate::record::{Records, Trial};
+
+/// Numbers of workers that have a section.
+const WORKERS: [usize; 2] = [1, 8];
+
+/// Writes `fidelity.md` into `dir`, from the records there; its path.
+pub fn report(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut text = String::from(
+        "# Learning curves\n\n\
+         TaskSet: 8 text classifiers, 1,000 settings of Adam each, 51 checkpoints a training. A search spends checkpoints. Its score \
+         is the lowest validation loss that it has seen, above the lowest of the table, over the distance of the median setting: 0 is \
+         the best of the table, 1 an ordinary setting. Means over seeds, then over tasks; lower is better.\n\n\
+         Tasks 1 to 4 (",
+    );
+    let names: Vec<&str> = TASKS.iter().map(|task| task.0).collect();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "{}) were looked at when `auto` was designed; tasks 5 to 8 ({}) are used for this page only. All tasks have the same 1,000 \
+         settings, so that they are related.\n\n\
+         `auto` plans: it pauses trials and continues them. `auto-stopping` is for commands that cannot be continued: `auto` proposes, \
+         and the rule `auto` stops. `asha-n` promotes as published, from n checkpoints on; `halving` is its stopping form from 2. \
+         `hyperband` and `bohb` (with `tpe`) stop within brackets. `random` carries every training out.\n",
+        names[..TUNING].join(", "),
+        names[TUNING..].join(", "),
+    );
+    let mut any = false;
+    for workers in WORKERS {
+        let records = Records::read(dir, &format!("fidelity-{workers}"))?;
+        if records.ended() > 0 {
+            any = true;
+            section(&mut text, workers, &records);
+        }
+    }
+    if !any {
+        return Err(Error::Nothing {
+            path: dir.to_owned(),
+            missing: "no records of a run that has ended",
+            remedy: "run `wimble-lab compare fidelity run` first",
+        });
+    }
+    let path = dir.join("fidelity.md");
+    fs::write(&path, text).map_err(Error::file(&path))?;
+    Ok(vec![path])
+}
+
+/// The searches of an arm, by task.
+type Searches<'r> = BTreeMap<usize, Vec<&'r Trial>>;
+
+fn searches<'r>(records: &'r Records, arm: &str) -> Searches<'r> {
+    let mut found: Searches<'r> = BTreeMap::new();
+    for trial in records.trials.values().filter(|trial| trial.end.is_some()) {
+        let task = TASKS.iter().position(|task| task.0 == trial.start.key.problem);
+        if let Some(task) = task.filter(|_| trial.start.key.method == arm) {
+            found.entry(task).or_default().push(trial);
+        }
+    }
+    found
+}
+
+fn at(trial: &Trial, budget: usize, metric: &str) -> Option<f64> {
+    let round = trial.rounds.iter().find(|round| round.evaluations == budget)?;
+    round.metrics.get(metric).copied()
+}
+
+fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The mean over the seeds of a task.
+fn of_task(searches: &Searches<'_>, task: usize, budget: usize, metric: &str) -> Option<f64> {
+    mean(searches.get(&task)?.iter().filter_map(|trial| at(trial, budget, metric)))
+}
+
+/// The mean over tasks of the means over seeds; `None` unless every task has a search.
+fn of_tasks(searches: &Searches<'_>, tasks: std::ops::Range<usize>, budget: usize) -> Option<f64> {
+    let all: Option<Vec<f64>> = tasks.map(|task| of_task(searches, task, budget, SCORE)).collect();
+    mean(all?)
+}
+
+fn cells(values: impl Iterator<Item = Option<f64>>) -> String {
+    let cells: Vec<String> =
+        values.map(|value| value.map_or("-".to_owned(), |value| format!("{value:.3}"))).collect();
+    cells.join(" | ")
+}
+
+fn section(text: &mut String, workers: usize, records: &Records) {
+    let worker = if workers == 1 { "worker" } else { "workers" };
+    let _ = write!(text, "\n## {workers} {worker}\n");
+    let budgets = BUDGETS.map(|budget| budget.to_string()).join(" | ");
+    let rules = "---|".repeat(BUDGETS.len());
+    for (title, tasks) in [
+        ("All tasks", 0..TASKS.len()),
+        ("Tuning tasks", 0..TUNING),
+        ("Report tasks", TUNING..TASKS.len()),
+    ] {
+        let mut rows = String::new();
+        for arm in ARMS {
+            let searches = searches(records, arm.name);
+            let scores: Vec<Option<f64>> =
+                BUDGETS.iter().map(|budget| of_tasks(&searches, tasks.clone(), *budget)).collect();
+            if scores.iter().all(Option::is_none) {
+                continue;
+            }
+            let seeds = searches.values().map(Vec::len).min().unwrap_or(0);
+            let _ = writeln!(rows, "| {} | {seeds} | {} |", arm.name, cells(scores.into_iter()));
+        }
+        if !rows.is_empty() {
+            let _ =
+                write!(text, "\n### {title}\n\n| | seeds | {budgets} |\n|---|---|{rules}\n{rows}");
+        }
+    }
+    for (task, (name, _)) in TASKS.iter().enumerate() {
+        let mut rows = String::new();
+        for arm in ARMS {
+            let searches = searches(records, arm.name);
+            if searches.contains_key(&task) {
+                let scores = BUDGETS.iter().map(|budget| of_task(&searches, task, *budget, SCORE));
+                let _ = writeln!(rows, "| {} | {} |", arm.name, cells(scores));
+            }
+        }
+        if !rows.is_empty() {
+            let note = if task < TUNING { "tuning" } else { "report" };
+            let _ = write!(text, "\n### {name} ({note})\n\n| | {budgets} |\n|---|{rules}\n{rows}");
+        }
+    }
+    stopped(text, records);
+}
+
+/// How often the best trial was stopped, at the end of each search.
+fn stopped(text: &mut String, records: &Records) {
+    let mut rows = String::new();
+    for arm in ARMS {
+        let all = searches(records, arm.name);
+        let last = |trial: &&&Trial, metric: &str| {
+            trial.rounds.last().and_then(|round| round.metrics.get(metric)).copied()
+        };
+        let of =
+            |metric: &str| mean(all.values().flatten().filter_map(|trial| last(&trial, metric)));
+        let (Some(started), Some(stopped), Some(wrong)) =
+            (of(STARTED), of(STOPPED), of(BEST_STOPPED))
+        else {
+            continue;
+        };
+        if stopped > 0.0 {
+            let searches: usize = all.values().map(Vec::len).sum();
+            let _ = writeln!(
+                rows,
+                "| {} | {searches} | {started:.0} | {stopped:.0} | {wrong:.3} |",
+                arm.name
+            );
+        }
+    }
+    if !rows.is_empty() {
+        let _ = write!(
+            text,
+            "\n### What rules stopped, at the end of the searches\n\n\
+             The best is the trial that would have ended best of those begun, by the table.\n\n\
+             | | searches | trials begun | stopped | share of searches whose best was stopped |\n|---|---|---|---|---|\n{rows}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{End, Key, Round, Start, Writer};
+
+    fn record(dir: &Path, task: &str, trial: usize, scores: [f64; 5]) {
+        let key = Key {
+            figure: "fidelity-1".to_owned(),
+            problem: task.to_owned(),
+            method: "random".to_owned(),
+            trial,
+        };
+        let start = Start { key, seed: 0, rounds: 5, settings: String::new() };
+        let mut writer = Writer::begin(dir, start).unwrap();
+        for (i, (score, budget)) in scores.into_iter().zip(BUDGETS).enumerate() {
+            let metrics = BTreeMap::from([(SCORE.to_owned(), score)]);
+            writer.round(Round { round: i + 1, evaluations: budget, metrics }).unwrap();
+        }
+        writer.end(End::Finished).unwrap();
+    }
+
+    #[test]
+    fn the_page_has_means_over_seeds_then_tasks_and_nothing_where_a_task_is_missing() {
+        let dir = tempfile::tempdir().unwrap();
+        let nothing = report(dir.path()).unwrap_err().to_string();
+        assert!(nothing.contains("compare fidelity run"), "{nothing}");
+        for (place, (task, _)) in TASKS.iter().take(TUNING).enumerate() {
+            record(dir.path(), task, 0, [1.0, 0.5, 0.25, 0.1, 0.0]);
+            if place == 0 {
+                record(dir.path(), task, 1, [0.5, 0.5, 0.25, 0.1, 0.0]);
+            }
+        }
+        let paths = report(dir.path()).unwrap();
+        let text = fs::read_to_string(&paths[0]).unwrap();
+        assert!(text.contains("### Tuning tasks") && !text.contains("### Report tasks"), "{text}");
+        // (0.75 + 1 + 1 + 1) / 4.
+        assert!(text.contains("| random | 1 | 0.938 | 0.500 | 0.250 | 0.100 | 0.000 |"), "{text}");
+        assert!(text.contains("| random | 0.750 | 0.500 |"), "{text}");
+    }
+}
