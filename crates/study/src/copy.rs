@@ -1,11 +1,12 @@
 //! A study in another storage: to move it, or as a backup while it runs.
 //!
-//! The copy has the same settings, trial numbers, outcomes and attributes, and its history in the same order: it continues as
+//! The copy has the same settings, trial numbers, outcomes, curves and attributes, and its history in the same order: it continues as
 //! the original would. A trial that runs in the original waits in the queue of the copy. Copying again brings the copy up to
 //! date, unless somebody worked on it meanwhile.
 
 use crate::error::{Error, Result};
 use crate::settings::{Record, Settings};
+use crate::step::Step;
 use crate::store::{Filter, Reader, Store, Transfer};
 use crate::trial::{State, Trial};
 
@@ -33,13 +34,17 @@ pub fn copy(from: &dyn Reader, name: &str, to: &dyn Store, new_name: &str) -> Re
     }
     let record = from.study(name)?;
     let engines = record.engines.clone();
+    let has_curves = record.settings.goal.partial().is_some();
     create(record, to, new_name)?;
     let before = to.counts(new_name)?.total();
     if before > from.counts(name)?.total() {
         let reason = "is only here: this study has more trials than the other".to_owned();
         return Err(Error::Diverged { study: new_name.to_owned(), trial: before - 1, reason });
     }
-    let send = |trials: &[Trial]| to.transfer(new_name, &Transfer { engines: &engines, trials });
+    let send = |load: &Load| {
+        let Load { trials, steps, .. } = load;
+        to.transfer(new_name, &Transfer { engines: &engines, trials, steps })
+    };
     let (mut sequence, mut next) = (0, before);
     let mut load = Load::default();
     loop {
@@ -57,14 +62,18 @@ pub fn copy(from: &dyn Reader, name: &str, to: &dyn Store, new_name: &str) -> Re
                 }
                 next += earlier.len() as u64;
                 for trial in earlier {
-                    load.add(Trial { state: State::Queued(None), ..trial }, &send)?;
+                    load.add(Trial { state: State::Queued(None), ..trial }, Vec::new(), &send)?;
                 }
             }
             next = next.max(change.trial.id + 1);
-            load.add(change.trial, &send)?;
+            let steps = match &change.trial.state {
+                State::Finished(_) if has_curves => from.steps(name, change.trial.id)?,
+                _ => Vec::new(),
+            };
+            load.add(change.trial, steps, &send)?;
         }
     }
-    send(&load.trials)?;
+    send(&load)?;
     let budget = from.study(name)?.settings.budget;
     if to.study(new_name)?.settings.budget != budget {
         to.set_budget(new_name, budget)?;
@@ -89,18 +98,25 @@ fn invalid(study: &str, value: String, allowed: String) -> Error {
 #[derive(Default)]
 struct Load {
     trials: Vec<Trial>,
+    steps: Vec<Step>,
     size: usize,
 }
 
 impl Load {
-    fn add(&mut self, trial: Trial, send: &impl Fn(&[Trial]) -> Result<()>) -> Result<()> {
-        let size = serde_json::to_vec(&trial).map_or(0, |text| text.len());
+    fn add(
+        &mut self,
+        trial: Trial,
+        steps: Vec<Step>,
+        send: &impl Fn(&Self) -> Result<()>,
+    ) -> Result<()> {
+        let size = serde_json::to_vec(&(&trial, &steps)).map_or(0, |text| text.len());
         if self.size + size > LARGEST || self.trials.len() >= PAGE {
-            send(&self.trials)?;
+            send(self)?;
             *self = Self::default();
         }
         self.size += size;
         self.trials.push(trial);
+        self.steps.extend(steps);
         Ok(())
     }
 }

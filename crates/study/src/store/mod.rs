@@ -44,7 +44,7 @@
 //! their changes there, none before those with smaller numbers, and take sequence numbers of this study: readers of the copy
 //! find the same history. A trial that runs elsewhere waits in the queue here. A transfer that is repeated changes nothing, and
 //! a later one brings queued trials up to date. Once somebody worked on the copy, so that a trial has another outcome, holder or
-//! configuration than there, transfers are refused. Keys of asks and additions stay behind.
+//! configuration than there, transfers are refused. The steps of finished trials come with them. Keys of asks and additions stay behind.
 //!
 //! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
 //!
@@ -154,6 +154,8 @@ pub struct Transfer<'a> {
     pub engines: &'a [EngineSpan],
     /// The trials, in the order of their changes; each has the next number of the study, or is in it.
     pub trials: &'a [Trial],
+    /// The steps of these trials, or of earlier ones.
+    pub steps: &'a [Step],
 }
 
 /// New points for a study.

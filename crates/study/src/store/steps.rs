@@ -47,7 +47,7 @@ impl<R: Rows> Rules<'_, R> {
     }
 
     /// Stores the steps of a trial that are new.
-    fn extend(&mut self, trial: u64, steps: Vec<Measurement>) -> Result<()> {
+    pub(super) fn extend(&mut self, trial: u64, steps: Vec<Measurement>) -> Result<()> {
         let Some(lowest) = steps.iter().map(fidelity).reduce(f64::min) else { return Ok(()) };
         let known = self.rows.steps_from(trial, lowest)?;
         self.append(trial, known, steps)

@@ -93,7 +93,8 @@ macro_rules! hold {
                 transfers:
                     a_copy_has_the_same_numbers_history_and_attributes,
                     a_backup_of_a_running_study_is_brought_up_to_date,
-                    what_is_no_copy_is_refused_and_nothing_changes;
+                    what_is_no_copy_is_refused_and_nothing_changes,
+                    curves_are_copied_with_the_ends_of_their_trials;
                 changes:
                     readers_follow_the_changes,
                     stale_proposals_are_dropped,

@@ -97,7 +97,7 @@ pub fn what_is_no_copy_is_refused_and_nothing_changes(place: &Place) {
     let mut trials = study.trials(&Filter::default()).unwrap();
     place.store.create(&Record::new(settings())).unwrap();
     let transfer = |trials: &[wimble_study::Trial]| {
-        place.store.transfer("s", &Transfer { engines: &[], trials })
+        place.store.transfer("s", &Transfer { engines: &[], trials, steps: &[] })
     };
     let gap = message(transfer(&trials[1..2]));
     assert!(gap.contains("trial 1 comes before trial 0"), "{gap}");
@@ -111,4 +111,32 @@ pub fn what_is_no_copy_is_refused_and_nothing_changes(place: &Place) {
     assert!(error.contains("trial 3 is"), "{error}");
     let error = message(copy(&*source, "s", &*source, "s"));
     assert!(error.contains("this is the study itself"), "{error}");
+}
+
+pub fn curves_are_copied_with_the_ends_of_their_trials(place: &Place) {
+    let goal = Goal::default().fidelity("epochs", 1.0, 81.0).unwrap();
+    let source: Arc<dyn Store> = Arc::new(Memory::new(ManualClock::default()));
+    let settings = settings().goal(goal);
+    let study = Study::open_or_create(Arc::clone(&source), settings.clone()).unwrap();
+    let step = |fidelity, value: f64| Measurement { fidelity: Some(fidelity), ..value.into() };
+    let claims = study.ask("w", "k", 2).unwrap();
+    source.report("s", claims[0].token, &[step(1.0, 3.0), step(9.0, 2.0)]).unwrap();
+    source.report("s", claims[1].token, &[step(1.0, 5.0)]).unwrap();
+    study.tell(claims[0].token, &Outcome::Measured(step(81.0, 1.0)), "t").unwrap();
+    let measured = |store: &dyn Store, trial| -> Vec<Measurement> {
+        let steps = store.steps("s", trial).unwrap();
+        steps.into_iter().map(|step| step.measurement).collect()
+    };
+    for _ in 0..2 {
+        copy(&*source, "s", &*place.store, "s").unwrap();
+        assert_eq!(measured(&*place.store, 0), measured(&*source, 0));
+        assert_eq!(measured(&*place.store, 0).len(), 2);
+        // A trial that runs is evaluated anew here, if at all.
+        assert!(measured(&*place.store, 1).is_empty());
+    }
+    study.tell(claims[1].token, &Outcome::Measured(step(27.0, 4.0)), "t").unwrap();
+    copy(&*source, "s", &*place.store, "s").unwrap();
+    assert_eq!(measured(&*place.store, 1), measured(&*source, 1));
+    let values = |store: &dyn Store| history(store, &settings);
+    assert_eq!(values(&*place.store), values(&*source));
 }

@@ -327,6 +327,7 @@ impl Store for Http {
             study: study.to_owned(),
             engines: transfer.engines.to_vec(),
             trials: transfer.trials.to_vec(),
+            steps: transfer.steps.to_vec(),
         })
     }
 

@@ -11,7 +11,7 @@ use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::error::{Error, Result};
 use crate::settings::{EngineSpan, Record};
-use crate::step::Report;
+use crate::step::{Report, Step};
 use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell, Transfer};
 use crate::trial::{Token, Trial};
 
@@ -100,6 +100,8 @@ pub enum Call {
         study: String,
         engines: Vec<EngineSpan>,
         trials: Vec<Trial>,
+        #[serde(default)]
+        steps: Vec<Step>,
     },
     Heartbeats {
         study: String,
@@ -203,8 +205,8 @@ impl Call {
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
-            Self::Transfer { study, engines, trials } => {
-                json(&store.transfer(study, &Transfer { engines, trials })?)
+            Self::Transfer { study, engines, trials, steps } => {
+                json(&store.transfer(study, &Transfer { engines, trials, steps })?)
             }
             Self::Heartbeats { study, tokens } => refusals(&store.heartbeats(study, tokens)?),
             Self::Reports { study, reports } => refusals(&store.reports(study, reports)?),

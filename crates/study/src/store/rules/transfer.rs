@@ -1,16 +1,20 @@
 //! Trials of another storage, taken over with their numbers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use wimble::outcome::Measurement;
+
+use super::super::Transfer;
+use super::super::checks::{storable, storable_step};
 use super::super::rows::Rows;
-use super::super::{Transfer, checks::storable};
 use super::Rules;
 use crate::error::{Error, Result};
 use crate::settings::check_name;
+use crate::step::Step;
 use crate::trial::{Ended, Finish, Lease, Origin, State, Trial};
 
 /// What a transfer does to one trial.
-enum Step {
+enum Move {
     Insert(Trial),
     /// It waited here, and is finished there.
     Finish(Trial),
@@ -20,7 +24,7 @@ impl<R: Rows> Rules<'_, R> {
     pub fn transfer(&mut self, transfer: &Transfer<'_>) -> Result<()> {
         // All are checked before the first is written: a refusal changes nothing.
         let mut arrived: HashMap<u64, Trial> = HashMap::new();
-        let mut steps = Vec::with_capacity(transfer.trials.len());
+        let mut moves = Vec::with_capacity(transfer.trials.len());
         let mut next = self.head.issued;
         for trial in transfer.trials {
             let arriving = self.arriving(trial)?;
@@ -31,13 +35,13 @@ impl<R: Rows> Rules<'_, R> {
             match present {
                 Some(present) => {
                     if self.follows(&present, &arriving)? {
-                        steps.push(Step::Finish(arriving.clone()));
+                        moves.push(Move::Finish(arriving.clone()));
                         arrived.insert(trial.id, arriving);
                     }
                 }
                 None if trial.id == next => {
                     next += 1;
-                    steps.push(Step::Insert(arriving.clone()));
+                    moves.push(Move::Insert(arriving.clone()));
                     arrived.insert(trial.id, arriving);
                 }
                 None => {
@@ -46,16 +50,28 @@ impl<R: Rows> Rules<'_, R> {
                 }
             }
         }
-        for step in steps {
-            match step {
-                Step::Insert(trial) => self.take_over(trial, transfer)?,
-                Step::Finish(arriving) => {
+        let mut curves: BTreeMap<u64, Vec<Measurement>> = BTreeMap::new();
+        for Step { trial, measurement, .. } in transfer.steps {
+            let step = storable_step(self.study, *trial, measurement)?;
+            if *trial >= next {
+                return Err(self.diverged(*trial, "has steps, and is not here yet".to_owned()));
+            }
+            curves.entry(*trial).or_default().push(step);
+        }
+        for one in moves {
+            match one {
+                Move::Insert(trial) => self.take_over(trial, transfer)?,
+                Move::Finish(arriving) => {
                     if let Some(mut present) = self.rows.trial(arriving.id)? {
                         present.lost = arriving.lost;
                         self.change(&mut present, arriving.state)?;
                     }
                 }
             }
+        }
+        // In the same call as the ends of their trials: no reader sees one without the other.
+        for (trial, steps) in curves {
+            self.extend(trial, steps)?;
         }
         self.rows.save_head(&self.head)
     }
