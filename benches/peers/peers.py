@@ -57,6 +57,51 @@ def call(lab, *arguments):
     return json.loads(subprocess.run([lab, "compare", *arguments], check=True, capture_output=True, text=True).stdout)
 
 
+class Record:
+    """The record of a run, written round by round; a context that writes how it ended."""
+
+    def __init__(self, out, start):
+        key = start["key"]
+        self.out, self.start, self.asks, self.end = out, start, [], "finished"
+        self.figure, self.name = key["figure"], f"{key['problem']}__{key['method']}__{key['trial']}"
+        self.path = out / "records" / self.figure / f"{self.name}.jsonl"
+        self.rounds = 0
+
+    def has_ended(self):
+        return has_ended(self.path, self.start)
+
+    def __enter__(self):
+        self.begun = time.monotonic()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = self.path.open("w")
+        self.write("start", self.start)
+
+    def write(self, kind, content):
+        self.file.write(json.dumps({kind: content}, separators=(",", ":")) + "\n")
+        self.file.flush()
+
+    def round(self, number, oracle):
+        metrics = {"incumbent_regret": oracle.incumbent[1], "simple_regret": oracle.simple_regret}
+        self.write("round", {"round": number, "evaluations": oracle.evaluations, "metrics": metrics})
+        self.rounds = number
+
+    def fail(self, why):
+        """What it reached counts; why it stopped is kept beside the records."""
+        self.end = "aborted"
+        failure = self.out / "failures" / self.figure / f"{self.name}.txt"
+        failure.parent.mkdir(parents=True, exist_ok=True)
+        failure.write_text(why)
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            self.write("end", {"end": self.end, "rounds": self.rounds})
+            times = self.out / "times" / self.figure / f"{self.name}.json"
+            times.parent.mkdir(parents=True, exist_ok=True)
+            seconds = time.monotonic() - self.begun
+            times.write_text(json.dumps({"seconds": seconds, "asks": self.asks}) + "\n")
+        self.file.close()
+
+
 def has_ended(path, start):
     """Whether the file holds this run to its end; a run of other settings is refused."""
     if not path.exists():
@@ -94,21 +139,11 @@ def run(lab, out, settings, tool, subject, seed, batch_size):
         "rounds": rounds,
         "settings": f"{words}; batches of {batch_size}, {settings['initial']} initial; at most {limit} s",
     }
-    name = f"{problem}__{tool['name']}__{seed}"
-    path = out / "records" / figure / f"{name}.jsonl"
-    if has_ended(path, start):
+    record = Record(out, start)
+    if record.has_ended():
         return False
-    begun = time.monotonic()
     oracle = Oracle(lab, problem, seed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    asks, end = [], "finished"
-    with path.open("w") as file:
-
-        def write(kind, content):
-            file.write(json.dumps({kind: content}, separators=(",", ":")) + "\n")
-            file.flush()
-
-        write("start", start)
+    with record:
         try:
             before = time.process_time()
             optimiser = TOOLS[tool["name"]](first["domain"], seed, batch_size, cap)
@@ -117,26 +152,16 @@ def run(lab, out, settings, tool, subject, seed, batch_size):
             for number in range(1, rounds + 1):
                 before = time.process_time()
                 points = optimiser.ask(batch_size)
-                asks.append(time.process_time() - before)
-                values = oracle.observe(points)
-                optimiser.tell(points, values)
+                record.asks.append(time.process_time() - before)
+                optimiser.tell(points, oracle.observe(points))
                 spent += time.process_time() - before
-                metrics = {"incumbent_regret": oracle.incumbent[1], "simple_regret": oracle.simple_regret}
-                write("round", {"round": number, "evaluations": oracle.evaluations, "metrics": metrics})
+                record.round(number, oracle)
                 if number < rounds and spent > limit:
-                    end = "aborted"
+                    record.end = "aborted"
                     break
         except Exception:
-            # What it reached counts; why it stopped is kept beside the records.
-            end = "aborted"
-            failure = out / "failures" / figure / f"{name}.txt"
-            failure.parent.mkdir(parents=True, exist_ok=True)
-            failure.write_text(traceback.format_exc())
-        write("end", {"end": end, "rounds": len(asks) if end == "finished" else count_rounds(path)})
+            record.fail(traceback.format_exc())
     oracle.close()
-    times = out / "times" / figure / f"{name}.json"
-    times.parent.mkdir(parents=True, exist_ok=True)
-    times.write_text(json.dumps({"seconds": time.monotonic() - begun, "asks": asks}) + "\n")
     return True
 
 

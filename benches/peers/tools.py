@@ -6,6 +6,8 @@ recommend for a box of real variables, except where a comment says otherwise. `s
 Packages are imported when a tool is built: every environment has only some of them.
 """
 
+import queue
+import threading
 from importlib.metadata import version
 
 import numpy as np
@@ -60,6 +62,9 @@ class Tool:
         self.seed, self.batch_size, self.evaluations = seed, batch_size, evaluations
         self.names = [f"x{k + 1}" for k in range(len(domain))]
         self.build()
+
+    def close(self):
+        """After the last tell."""
 
     def sides(self, real, levels, choices):
         """By name: `real(low, high)`, `levels(how many)` or `choices(list)`."""
@@ -216,6 +221,101 @@ class Pycma(Tool):
             self.strategy.tell([x for x, _ in batch], [value for _, value in batch])
         if self.strategy.stop() and not self.waiting:
             self.start(self.rng.uniform(size=self.box.dim))
+
+
+class Callback(Tool):
+    """A minimiser that calls the function itself: it runs in a thread of its own and waits there for each value.
+
+    One point at a time. It starts at the first point told, and again at a random one when it stops.
+    """
+
+    sequential = True
+
+    def build(self):
+        self.rng = np.random.default_rng(self.seed)
+        self.asked, self.answers = queue.Queue(), queue.Queue()
+        self.waiting, self.started = None, False
+
+    def function(self, x):
+        x = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
+        self.asked.put(x)
+        answer = self.answers.get()
+        if answer is None:
+            raise StopIteration("the run is over")
+        return answer
+
+    def close(self):
+        """Ends the thread: COBYQA holds a lock that the next run needs."""
+        self.answers.put(None)
+        self.thread.join(timeout=10.0)
+
+    def work(self, x):
+        try:
+            while True:
+                self.minimise(x)
+                x = self.rng.uniform(size=self.box.dim)
+        except Exception as error:  # raised again where the point is asked for
+            self.asked.put(error)
+
+    def ask(self, count):
+        point, self.waiting = self.asked.get() if self.waiting is None else self.waiting, None
+        if isinstance(point, Exception):
+            raise point
+        return self.box.from_unit([point])
+
+    def tell(self, points, values):
+        if self.started:
+            return self.answers.put(values[0])
+        self.started, start = True, self.box.to_unit(points[0])
+        self.thread = threading.Thread(target=self.work, args=(start,), daemon=True)
+        self.thread.start()
+        # Most begin by asking for the start, whose value is known.
+        first = self.asked.get()
+        if not isinstance(first, Exception) and np.allclose(first, start):
+            self.answers.put(values[0])
+        else:
+            self.waiting = first
+
+
+class Cobyqa(Callback):
+    package = "scipy"
+    settings = "minimize, method COBYQA, unit cube as bounds, initial radius 0.2, started again at random when it stops"
+
+    def minimise(self, x):
+        from scipy.optimize import minimize
+
+        options = {"initial_tr_radius": 0.2, "final_tr_radius": 1e-9, "maxfev": 10**6}
+        minimize(self.function, x, method="COBYQA", bounds=[(0.0, 1.0)] * self.box.dim, options=options)
+
+
+class NelderMead(Callback):
+    package = "scipy"
+    settings = "minimize, method Nelder-Mead (adaptive), unit cube as bounds, first steps 0.2, started again at random when it stops"
+
+    def minimise(self, x):
+        from scipy.optimize import minimize
+
+        steps = np.where(x[:, None] + 0.2 <= 1.0, 0.2, -0.2) * np.eye(self.box.dim)
+        options = {
+            "adaptive": True,
+            "initial_simplex": np.vstack([x, x + steps]),
+            "xatol": 1e-9,
+            "fatol": 1e-10,
+            "maxfev": 10**6,
+            "maxiter": 10**6,
+        }
+        minimize(self.function, x, method="Nelder-Mead", bounds=[(0.0, 1.0)] * self.box.dim, options=options)
+
+
+class LqCmaEs(Callback):
+    package = "cma"
+    settings = "fmin_lq_surr2 (linear-quadratic surrogate) in the unit cube, deviation 0.3, started again at random when it stops"
+
+    def minimise(self, x):
+        import cma
+
+        options = {"bounds": [0, 1], "verbose": -9, "seed": int(self.rng.integers(1, 10**6)), "maxfevals": 10**6}
+        cma.fmin_lq_surr2(self.function, x, 0.3, options)
 
 
 class Nevergrad(Tool):
@@ -446,6 +546,9 @@ TOOLS = {
     "optuna-gp": OptunaGp,
     "rustuna-tpe": RustunaTpe,
     "pycma": Pycma,
+    "cobyqa": Cobyqa,
+    "nelder-mead": NelderMead,
+    "lq-cma-es": LqCmaEs,
     "nevergrad": Nevergrad,
     "hebo": Hebo,
     "botorch": Botorch,

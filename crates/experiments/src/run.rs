@@ -16,7 +16,7 @@ use std::time::Instant;
 use wimble::goal::Direction;
 use wimble::seed::Seed;
 use wimble::session::Session;
-use wimble::strategy::Spec;
+use wimble::strategy::{Auto, Part, Spec, Strategy};
 
 use crate::compare::tasks::Game;
 use crate::data::Folder;
@@ -60,6 +60,8 @@ pub enum Work {
     Search {
         /// The method.
         spec: Box<Spec>,
+        /// The parts of `auto` that are left out, to see what they bring.
+        without: Vec<Part>,
         /// Random points that it is told before the first batch.
         initial: usize,
         /// The number of the first observation's noise; see [`Oracle::new`].
@@ -164,10 +166,10 @@ fn compute(dir: &Path, trial: &Planned, objectives: &Objectives) -> Result<()> {
     let schedule =
         Schedule { rounds: start.rounds, batch_size: *batch_size, time_limit: *time_limit };
     let (mut session, mut field): (Session, Box<dyn Field + '_>) = match work {
-        Work::Search { spec, initial, first_noise, checkpoints } => {
+        Work::Search { spec, without, initial, first_noise, checkpoints } => {
             let objective = Arc::clone(&objectives[&start.key.problem]);
             let oracle = Oracle::new(objective, *seed, *first_noise)?;
-            let strategy = spec.build(*batch_size)?;
+            let strategy = ablated(spec, without, *batch_size)?;
             let space = oracle.space().clone();
             let mut session = Session::new(space, strategy, Direction::Minimise, *seed)?;
             let field = Regrets::begin(oracle, &mut session, *initial, *batch_size, checkpoints)?;
@@ -194,4 +196,14 @@ fn compute(dir: &Path, trial: &Planned, objectives: &Objectives) -> Result<()> {
         search::run(&mut session, &mut *field, &schedule, &mut |round| writer.round(round))?;
     record::write_times(dir, &start.key, &Times { seconds: before.elapsed().as_secs_f64(), asks })?;
     writer.end(end)
+}
+
+/// The method without some of its parts, which only `auto` has.
+fn ablated(spec: &Spec, without: &[Part], batch_size: usize) -> Result<Box<dyn Strategy>> {
+    match spec.settings::<Auto>() {
+        Some(auto) if !without.is_empty() => {
+            Ok(Box::new(without.iter().fold(*auto, |auto, part| auto.without(*part))))
+        }
+        _ => Ok(spec.build(batch_size)?),
+    }
 }

@@ -6,7 +6,7 @@
 
 use crate::catalogue::{Build, Family, Suffix, names, tasks};
 use crate::task::{Single, Task};
-use crate::{Problem, Variant, variants};
+use crate::{Problem, Variant, bbob, variants};
 
 /// Why a name is not the name of a problem, and what would be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,23 +98,31 @@ pub enum UnknownProblem {
 pub fn problem(name: &str) -> Result<Box<dyn Problem>, UnknownProblem> {
     let mut words = name.split('+');
     let base = words.next().unwrap_or_default();
+    let unchanged = match bbob::Name::problem(base) {
+        Some(found) => Box::new(found?),
+        None => of_family(name, base)?,
+    };
+    // All words are read before the first variant is built.
+    let changes: Vec<(&Variant, u64)> = words.map(change).collect::<Result<_, _>>()?;
+    Ok(changes
+        .into_iter()
+        .fold(unchanged, |problem, (variant, number)| (variant.build)(problem, number)))
+}
+
+/// The problem called `base`, a member of a family; `name` is what was given.
+fn of_family(name: &str, base: &str) -> Result<Box<dyn Problem>, UnknownProblem> {
     let several = || UnknownProblem::SeveralValues {
         given: name.into(),
         legal: patterns([names()].as_slice()),
     };
-    let (build, number) = match parse(base, &[names()]) {
+    match parse(base, &[names()]) {
         Ok((family, (number, _))) => match family.build {
-            Build::Problem(build) => (build, number),
-            Build::Task(_) | Build::Fixed(_) => return Err(several()),
+            Build::Problem(build) => Ok(build(number)),
+            Build::Task(_) | Build::Fixed(_) => Err(several()),
         },
-        Err(_) if parse(base, &[tasks()]).is_ok() => return Err(several()),
-        Err(unknown) => return Err(unknown),
-    };
-    // All words are read before the first problem is built.
-    let changes: Vec<(&Variant, u64)> = words.map(change).collect::<Result<_, _>>()?;
-    Ok(changes
-        .into_iter()
-        .fold(build(number), |problem, (variant, number)| (variant.build)(problem, number)))
+        Err(_) if parse(base, &[tasks()]).is_ok() => Err(several()),
+        Err(unknown) => Err(unknown),
+    }
 }
 
 /// The task called `name`: any problem, and those with several objectives or constraints, such as `zdt1-6`,
@@ -124,6 +132,9 @@ pub fn problem(name: &str) -> Result<Box<dyn Problem>, UnknownProblem> {
 /// [`UnknownProblem`], which says what the name should have been.
 pub fn task(name: &str) -> Result<Box<dyn Task>, UnknownProblem> {
     let (base, changed) = name.split_once('+').map_or((name, false), |(base, _)| (base, true));
+    if bbob::Name::problem(base).is_some() {
+        return Ok(Box::new(Single(problem(name)?)));
+    }
     let (family, (dim, objectives)) = parse(base, &[names(), tasks()])?;
     match family.build {
         Build::Problem(_) => Ok(Box::new(Single(problem(name)?))),

@@ -7,9 +7,11 @@
 //! ```
 //!
 //! Others optimise exactly our functions: they send points to `wimble-lab compare evaluate` and read values back
-//! ([`Domain`]). Several objectives and constraints have settings, records and pages of their own ([`tasks`]). The report merges whatever records there are, and says what is missing.
+//! ([`Domain`]). Several objectives and constraints have settings, records and pages of their own ([`tasks`]), and so have the
+//! functions of COCO ([`coco`]). The report merges whatever records there are, and says what is missing.
 
 pub mod board;
+pub mod coco;
 pub mod domain;
 mod figure;
 pub mod group;

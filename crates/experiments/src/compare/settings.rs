@@ -65,7 +65,7 @@ pub struct Tool {
 }
 
 /// A problem.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     /// Its name: that of `wimble-problems`, unless it is one of Figure 3.
@@ -214,7 +214,7 @@ impl Settings {
         let Self { batch_size, initial, .. } = *self;
         let spec = Box::new(tool.method()?);
         let checkpoints = self.checkpoints.clone();
-        let work = Work::Search { spec, initial, first_noise: 0, checkpoints };
+        let work = Work::Search { spec, without: Vec::new(), initial, first_noise: 0, checkpoints };
         self.planned_as(folder(batch_size), tool, subject, seed, work)
     }
 

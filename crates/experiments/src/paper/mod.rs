@@ -69,6 +69,7 @@ impl Plan {
         let work = match (method.spec(subject)?, method.theory, theory) {
             (Some(spec), ..) => Work::Search {
                 spec: Box::new(spec),
+                without: Vec::new(),
                 initial,
                 first_noise: 1,
                 checkpoints: Vec::new(),

@@ -16,11 +16,13 @@
 mod draw;
 mod formula;
 mod gallagher;
+mod name;
 mod step;
 
 use crate::Problem;
 use formula::{DEEPER, Formula};
 use gallagher::Gallagher;
+pub use name::Name;
 use step::{Step, powers, product};
 
 /// The numbers of the functions.
@@ -204,7 +206,8 @@ fn parts(function: usize, dim: usize, seed: u64) -> Parts {
 
 impl Problem for Bbob {
     fn name(&self) -> String {
-        format!("bbob-f{}-i{}-{}", self.function, self.instance, self.dim())
+        let Self { function, instance, .. } = *self;
+        Name { function, dim: self.dim(), instance }.to_string()
     }
 
     fn title(&self) -> String {

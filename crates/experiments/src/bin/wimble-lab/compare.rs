@@ -13,6 +13,7 @@ use wimble_experiments::compare::tasks::{self, Game, Set, Tasks};
 use wimble_experiments::compare::{Answer, Changes, Domain, Latency, Settings, objective, report};
 use wimble_experiments::oracle::Oracle;
 
+use crate::coco;
 use crate::running::{self, Data, Jobs, Results};
 
 /// What `wimble-lab compare` can do.
@@ -36,6 +37,9 @@ pub enum What {
     /// Constraints measured with the trial: run our methods, or write constraints.md from all records of a folder
     #[command(subcommand)]
     Constraints(OfTasks),
+    /// The functions of COCO: run our methods, say whether a change is better, or write coco.md
+    #[command(subcommand)]
+    Coco(coco::What),
 }
 
 #[derive(Args)]
@@ -169,6 +173,7 @@ pub fn run(what: &What) -> Result<()> {
         }
         What::Objectives(what) => of_tasks(Set::Objectives, what),
         What::Constraints(what) => of_tasks(Set::Constraints, what),
+        What::Coco(what) => coco::run(what),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command `wimble-lab`: the experiments behind wimble's claims.
 
+mod coco;
 mod compare;
 mod paper;
 mod running;
