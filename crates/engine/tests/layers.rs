@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 30] = [
     "error",
     "named",
     "seed",
@@ -31,6 +31,7 @@ const ORDER: [&str; 29] = [
     "acquisition",
     "classifier",
     "importance",
+    "portfolio",
     "batch",
     "strategy",
     "ledger",

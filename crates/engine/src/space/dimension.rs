@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::document::DimensionDocument;
 use super::kind::{Kind, Scale};
+use super::prior::Prior;
 use super::value::Value;
 use crate::error::{Error, Result};
 
@@ -27,6 +28,8 @@ pub struct Dimension {
     pub kind: Kind,
     /// When it is active; always, if there is none.
     pub condition: Option<Condition>,
+    /// Where the best value is expected, if anywhere.
+    pub prior: Option<Prior>,
     /// A step given to what is no integer: remembered so that it is refused, not ignored.
     stray_step: Option<i64>,
 }
@@ -34,7 +37,7 @@ pub struct Dimension {
 impl Dimension {
     /// A dimension of any kind, always active.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, condition: None, stray_step: None }
+        Self { name: name.into(), kind, condition: None, prior: None, stray_step: None }
     }
 
     /// Real numbers from `low` to `high`.
@@ -96,6 +99,18 @@ impl Dimension {
             Kind::Integer { step, .. } => *step = by,
             _ => self.stray_step = Some(by),
         }
+        self
+    }
+
+    /// Where its best value is expected. The first trials are drawn from there, and `auto` heeds it until evidence outweighs it.
+    ///
+    /// ```
+    /// use wimble::space::{Dimension, Prior};
+    /// Dimension::log_real("learning rate", 1e-5, 1.0).prior(Prior::at(1e-3));
+    /// ```
+    #[must_use]
+    pub fn prior(mut self, prior: Prior) -> Self {
+        self.prior = Some(prior);
         self
     }
 
