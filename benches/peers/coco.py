@@ -33,7 +33,7 @@ def run(lab, out, settings, name, subject, seed, batch_size):
     record = Record(out, start)
     if record.has_ended():
         return False
-    oracle = Oracle(lab, problem, seed)
+    oracle, optimiser = Oracle(lab, problem, seed), None
     with record:
         try:
             before = time.process_time()
@@ -54,6 +54,8 @@ def run(lab, out, settings, name, subject, seed, batch_size):
                     break
         except Exception:
             record.fail(traceback.format_exc())
+    if optimiser is not None:
+        optimiser.close()
     oracle.close()
     return True
 
