@@ -72,7 +72,7 @@ impl Spent {
 
 /// A number with commas between its thousands.
 fn grouped(number: f64) -> String {
-    if number < 1_000.0 || number >= 1e15 {
+    if !(1_000.0..1e15).contains(&number) {
         return short(number);
     }
     let digits = format!("{number:.0}");

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p wimble --example first_ask -- 10000 100000 1000000`
 
+use std::error::Error;
+use std::io::Write as _;
 use std::time::Instant;
 
 use wimble::history::History;
@@ -9,7 +11,8 @@ use wimble::points::Points;
 use wimble::prelude::*;
 use wimble::strategy::{Evidence, Memory};
 
-fn main() -> wimble::Result<()> {
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = std::io::stdout();
     let space = SearchSpace::new((0..3).map(|i| Dimension::real(format!("x{i}"), 0.0, 1.0)))?;
     for words in std::env::args().skip(1) {
         let Ok(trials) = words.parse::<usize>() else {
@@ -34,7 +37,8 @@ fn main() -> wimble::Result<()> {
             strategy.propose(evidence, 10, &mut memory)?;
             *second = before.elapsed().as_secs_f64();
         }
-        println!("{trials:>8} trials: first ask {:.2} s, next {:.4} s", seconds[0], seconds[1]);
+        let [first, next] = seconds;
+        writeln!(out, "{trials:>8} trials: first ask {first:.2} s, next {next:.4} s")?;
     }
     Ok(())
 }

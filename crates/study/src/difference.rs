@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value as Json};
+use wimble::points::Points;
 use wimble::space::SearchSpace;
 
 /// The parameters of a space as they are written, in order.
@@ -38,7 +39,7 @@ pub(crate) fn of_spaces(stored: &SearchSpace, given: &SearchSpace) -> Vec<String
         differences.push(format!("its known constraints are {was:?}, not {is:?}"));
     }
     if stored.candidates() != given.candidates() {
-        let count = |space: &SearchSpace| space.candidates().map_or(0, |all| all.len());
+        let count = |space: &SearchSpace| space.candidates().map_or(0, Points::len);
         let (was, is) = (count(stored), count(given));
         let text = format!("its list of candidates is another one ({was} of them, here {is})");
         differences.push(text);

@@ -113,8 +113,8 @@ impl Study {
         }
         // Those that were given before stay, unless they are given anew.
         let mut all = self.fixed.as_ref().map(|fixed| fixed.values().clone()).unwrap_or_default();
-        for (name, value) in &values {
-            all.insert(name.clone(), value.clone());
+        for (name, value) in values {
+            all.insert(name, value);
         }
         let fixed = Fixed::new(&self.settings.space, all)?;
         let narrowed = Settings { space: fixed.space().clone(), ..self.settings.clone() };

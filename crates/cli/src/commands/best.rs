@@ -88,7 +88,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     match count {
         1 if goal.is_single() => {
-            write!(out, "{}", best_trial::describe("Best", study.settings(), &best))?
+            write!(out, "{}", best_trial::describe("Best", study.settings(), &best))?;
         }
         _ if best.violating => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,
         1 => write!(out, "{}", Outlook::of(&study, 1)?.text(&study))?,

@@ -37,7 +37,7 @@ fn least(wrong_stop: f64) -> usize {
 
 /// Whether a trial is carried out in full, whatever its curve.
 fn is_control(trial: u64, wrong_stop: f64) -> bool {
-    trial < 2 * least(wrong_stop) as u64 || trial % EVERY == 0
+    trial < 2 * least(wrong_stop) as u64 || trial.is_multiple_of(EVERY)
 }
 
 pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {

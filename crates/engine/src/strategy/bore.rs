@@ -274,7 +274,7 @@ impl<L: Learner, R> Bore<L, R> {
                 while kept.trials + every <= points.len() {
                     kept.see(kept.trials + every, column);
                     let Some(labels) = label(kept.trials, &kept.ranking) else { continue };
-                    if kept.trials % chain != 0 {
+                    if !kept.trials.is_multiple_of(chain) {
                         kept.classifier = Some(fit(&labels, &kept.classifier)?);
                         continue;
                     }

@@ -1,5 +1,6 @@
 //! What is compared: a method, and how it spends fidelity.
 
+use wimble::curves::Curve;
 use wimble::outcome::Measurement;
 use wimble::session::{Session, Trial};
 use wimble::stopping::{Rule, Stopping, Verdict};
@@ -75,9 +76,8 @@ impl Arm {
                 None => session.ask(1)?.pop().map(|trial| (trial, self.low)),
             },
         };
-        next.ok_or_else(|| {
-            crate::error::Error::Engine(wimble::Error::UnknownTrial { trial: 0, issued: 0 })
-        })
+        let nothing = wimble::Error::UnknownTrial { trial: 0, issued: 0 };
+        next.ok_or(crate::error::Error::Engine(nothing))
     }
 
     /// Whether a trial is to be stopped after its last step.
@@ -109,7 +109,7 @@ fn promoted(session: &Session, paused: &[u64], low: f64, high: f64) -> Option<(u
         there.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let best = there.iter().take((there.len() as f64 / FACTOR) as usize);
         let waits = |trial: u64| {
-            let reached = curves.get(trial).map_or(0.0, |curve| curve.reached());
+            let reached = curves.get(trial).map_or(0.0, Curve::reached);
             paused.contains(&trial) && reached == *rung
         };
         if let Some((_, trial)) = best.into_iter().find(|(_, trial)| waits(*trial)) {

@@ -22,7 +22,7 @@ impl Reader<'_> {
                 "result" => &mut on.result,
                 "end" => &mut on.end,
                 other => {
-                    let near = nearest(other, EVENTS.into_iter()).unwrap_or("result` or `end");
+                    let near = nearest(other, EVENTS).unwrap_or("result` or `end");
                     let message = format!("nothing is run at `{other}`; write `{near}`");
                     self.refuse(entry.key_span.clone(), message);
                     continue;

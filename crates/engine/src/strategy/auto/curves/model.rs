@@ -192,7 +192,7 @@ impl Model {
             row.push((k - dot(&other[..i], &row)) / other[i]);
         }
         let left = variance(time.way) - dot(&row, &row);
-        if !(left > 1e-9) {
+        if left.is_nan() || left <= 1e-9 {
             return Err(Error::NotPositiveDefinite { pivot: count, jitter: 0.0 });
         }
         row.push(left.sqrt());
