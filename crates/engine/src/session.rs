@@ -70,7 +70,8 @@ impl Session {
     }
 
     /// What `count` workers do next under a goal with a fidelity: begin new trials, or continue some of the `paused` ones,
-    /// each up to a fidelity. A trial that has come there is paused, or told if that was the highest fidelity.
+    /// each up to a fidelity. A trial that has come there is paused, or told if that was the highest fidelity. In the end, tell each
+    /// paused trial its last step: [`best`](Self::best) looks at trials that were told.
     pub fn plan(&mut self, paused: &[u64], count: usize) -> Result<Vec<(Trial, f64)>> {
         check_size(count)?;
         let runs = self.ledger.plan(&*self.strategy, paused, count)?;

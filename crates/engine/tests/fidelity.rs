@@ -135,11 +135,16 @@ fn plans_find_the_optimum_with_a_fraction_of_the_epochs_and_in_every_space() {
         let goal = epochs(Direction::Minimise.into());
         let session = Session::new(space, Auto::default(), goal, Seed(5)).unwrap();
         // Fifteen whole trainings.
-        let (session, _, lowest) = search(session, workers, 15 * HIGH);
+        let (mut session, paused, lowest) = search(session, workers, 15 * HIGH);
         assert!(lowest < 0.2, "{workers} workers: {lowest}");
         assert!(session.issued() > 25, "{} trials", session.issued());
-        let best = session.best().expect("a trial came to the end");
-        assert_eq!(best.fidelity, None);
+        // The budget is spent: what is paused ends where it is.
+        for trial in paused {
+            let last = session.curve(trial).pop().unwrap();
+            session.tell(trial, last).unwrap();
+        }
+        let best = session.best().unwrap();
+        assert!(best.fidelity.is_none_or(|reached| reached > 3.0), "{best:?}");
     }
 }
 

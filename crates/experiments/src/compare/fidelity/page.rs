@@ -27,7 +27,7 @@ pub fn report(dir: &Path) -> Result<Vec<PathBuf>> {
     let _ = write!(
         text,
         "{}) were looked at when `auto` was designed; tasks 5 to 8 ({}) are used for this page only. All tasks have the same 1,000 \
-         settings, so that they are related.\n\n\
+         settings, so that they are related: a setting that a search meets early in one task it may meet early in all.\n\n\
          `auto` plans: it pauses trials and continues them. `auto-stopping` is for commands that cannot be continued: `auto` proposes, \
          and the rule `auto` stops. `asha-n` promotes as published, from n checkpoints on; `halving` is its stopping form from 2. \
          `hyperband` and `bohb` (with `tpe`) stop within brackets. `random` carries every training out.\n",

@@ -8,8 +8,8 @@
 //! ```
 //! - The first trials are a Sobol sequence up to the first stop; later, a share of [`RANDOM`] is drawn at random: the process cannot
 //!   know what it has never seen.
-//! - Of every [`WHOLE`] trainings' worth of fidelity, one trial comes to the end: where it is missing, the paused trial that is expected
-//!   to end best goes on. A search that only begins trials has no result.
+//! - Of every [`WHOLE`] trainings' worth of fidelity, one trial should come to the end: as long as it is missing, the paused trial that is
+//!   expected to end best goes on to its next stop, and no new one begins.
 //! - Length scales are improved whenever the number of trials has grown by [`GROWTH`] (scales.rs). Between, a step costs one row of
 //!   the factor.
 //! - Work that is under way counts with what is expected of it.
@@ -43,7 +43,7 @@ use stops::Stops;
 const INITIAL: usize = 12;
 /// The share of random new trials.
 const RANDOM: f64 = 0.15;
-/// One trial comes to the end for so many times the highest fidelity.
+/// One trial should come to the end for so many times the highest fidelity.
 const WHOLE: f64 = 8.0;
 /// Scales are improved when there are so many times more trials.
 const GROWTH: f64 = 1.2;
