@@ -73,6 +73,10 @@ fn nothing_found_names_the_storage() {
     desk.printed(&["delete", "s", "--yes"]);
     desk.printed(&["delete", "bake", "--yes"]);
     insta::assert_snapshot!(desk.refused(&["status"]));
+    assert!(
+        desk.printed(&["studies"]).starts_with("There is no study in the storage wimble.db yet")
+    );
+    assert!(desk.refused(&["extend", "s", "study.toml"]).contains("in the storage wimble.db"));
 }
 
 #[test]
@@ -114,6 +118,11 @@ fn trials_are_chosen_by_a_condition_and_columns_by_name() {
     let titles: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(titles, ["trial", "note", "attempts", "layers"]);
     assert!(table.contains("fine") && table.ends_with("2 of 8 trials\n"), "{table}");
+    let nothing = desk.printed(&["trials", "--where", "rate > 7"]);
+    assert!(
+        nothing.ends_with("No trial of `s` in the storage wimble.db matches; it has 8\n"),
+        "{nothing}"
+    );
     insta::assert_snapshot!(desk.refused(&["trials", "--where", "raet < 0.01"]));
     insta::assert_snapshot!(desk.refused(&["trials", "--columns", "trial,nte"]));
 }
@@ -347,4 +356,22 @@ fn pictures_are_drawn_of_the_users_own_study() {
     assert_eq!(slices["files"], serde_json::json!(["p-1.svg", "p-2.svg", "p-3.svg"]));
     insta::assert_snapshot!(desk.refused(&["plot", "--out", "h.png"]));
     insta::assert_snapshot!(desk.refused(&["plot", "--kind", "front", "--out", "f.svg"]));
+}
+
+#[test]
+fn a_parameter_called_as_a_fact_is_itself_and_noted() {
+    let desk = Desk::new(
+        "name = \"s\"\ntrials = 3\nmethod = \"random\"\ncommand = [\"echo\", \"{slot}\"]\n[space]\n\
+         slot = { type = \"integer\", low = 10, high = 99 }\n",
+    );
+    let said = desk.printed(&["check"]);
+    assert!(
+        said.contains("`slot` is a parameter here, so that {slot} stands for its value"),
+        "{said}"
+    );
+    assert!(said.contains("WIMBLE_SLOT"), "{said}");
+    desk.printed(&["run", "-q"]);
+    for row in desk.lines(&["trials", "--json"]) {
+        assert_eq!(row["value"].as_f64(), row["params"]["slot"].as_f64());
+    }
 }

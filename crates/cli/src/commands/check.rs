@@ -13,7 +13,7 @@ use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Guarantee;
 use wimble::theory::{Failures, Plan, Rounds};
 use wimble_study::runner::{Evaluator, finding};
-use wimble_study::study_file::{StartIn, Template, duration, variable};
+use wimble_study::study_file::{FACTS, StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
 
 use crate::storage::{self, quoted};
@@ -291,6 +291,12 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
         .any(|name| name == "params_file");
     for parameter in file.space.parameters() {
         let name = parameter.name;
+        if FACTS.iter().any(|(fact, _)| *fact == name) {
+            notes.push(format!(
+                "`{name}` is a parameter here, so that {{{name}}} stands for its value; what wimble calls so is in the variable WIMBLE_{}",
+                name.to_uppercase()
+            ));
+        }
         if !all_by_file
             && !evaluation
                 .command

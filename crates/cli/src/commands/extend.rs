@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use wimble_study::{Extension, Study};
+use wimble_study::Extension;
 
 use crate::given;
-use crate::storage::{self, Storage, quoted};
+use crate::storage::{self, Storage, Which, quoted};
 
 /// Arguments of `wimble extend`.
 #[derive(Args)]
@@ -30,7 +30,7 @@ pub struct Arguments {
 /// Creates the new study if it is not there, and adds the finished trials of the old one to it.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let store = arguments.storage.existing()?;
-    let old = Study::open(store.clone(), &arguments.old)?;
+    let old = Which::of(Some(arguments.old.clone()), arguments.storage.clone()).study_in(&store)?;
     let file = storage::read(&arguments.file)?;
     if file.name == arguments.old {
         bail!(

@@ -25,7 +25,16 @@ pub fn run(look: &Look) -> Result<()> {
         "method",
     ]);
     let mut continued = Vec::new();
-    for name in store.studies()? {
+    let names = store.studies()?;
+    if names.is_empty() && !look.json {
+        let place = look.storage.address()?;
+        writeln!(
+            out,
+            "There is no study in the storage {place} yet; `wimble run STUDY_FILE` creates one."
+        )?;
+        return Ok(());
+    }
+    for name in names {
         let record = match store.study(&name) {
             Ok(record) => record,
             // One study that this version cannot read does not hide the others.

@@ -168,7 +168,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let all = study.counts()?.total();
-    if (shown as u64) < all {
+    if shown == 0 {
+        let (name, place) = (&study.settings().name, arguments.which.storage.address()?);
+        writeln!(out, "\nNo trial of `{name}` in the storage {place} matches; it has {all}")?;
+    } else if (shown as u64) < all {
         writeln!(out, "\n{shown} of {all} trials")?;
     }
     if !hidden.is_empty() {

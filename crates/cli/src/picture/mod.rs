@@ -150,10 +150,17 @@ pub fn across(chronicle: &Chronicle) -> Option<String> {
 pub fn page(study: &Study, pictures: &[String]) -> Result<String> {
     let settings = study.settings();
     let counts = study.counts()?;
+    let objectives = settings.goal.objectives().iter();
+    let goal: Vec<String> =
+        objectives.map(|one| format!("{} {}", one.direction, one.name)).collect();
     let title = svg::escaped(&settings.name);
     let facts = svg::escaped(&format!(
         "{} trials with a value, {} failed, {} infeasible; method {}; {}",
-        counts.valued, counts.failed, counts.infeasible, settings.method, settings.goal
+        counts.valued,
+        counts.failed,
+        counts.infeasible,
+        settings.method,
+        goal.join(", ")
     ));
     let figures: String =
         pictures.iter().map(|picture| format!("<figure>\n{picture}</figure>\n")).collect();

@@ -97,7 +97,12 @@ impl Picture {
 
     /// A word in the picture.
     pub fn word(&mut self, x: f64, y: f64, word: &str) {
-        self.write(self.across(x) + 6.0, self.down(y) + 4.0, "start", "tick", word);
+        let (at, down) = (self.across(x), self.down(y) + 4.0);
+        // At the right edge there is no room on the right.
+        match at > WIDTH - RIGHT - 40.0 {
+            true => self.write(at - 6.0, down, "end", "tick", word),
+            false => self.write(at + 6.0, down, "start", "tick", word),
+        }
     }
 
     /// A dot with a note that shows when it is pointed at; nothing where it is outside.
@@ -175,8 +180,9 @@ impl Picture {
     }
 
     fn write(&mut self, x: f64, y: f64, anchor: &str, class: &str, text: &str) {
-        let text: String = match text.chars().count() > 60 {
-            true => text.chars().take(59).chain(['…']).collect(),
+        let most = if class == "tick" { 24 } else { 100 };
+        let text: String = match text.chars().count() > most {
+            true => text.chars().take(most - 1).chain(['…']).collect(),
             false => text.to_owned(),
         };
         self.body.push_str(&format!(

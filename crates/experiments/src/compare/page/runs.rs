@@ -27,6 +27,7 @@ impl Report<'_> {
         let board = self.boards.iter().find(|(size, _)| *size == self.settings.batch_size);
         let groups = Suite::ALL.map(|suite| Group::suite(self.settings, suite));
         let all: Vec<&Subject> = self.settings.problems.iter().collect();
+        let mut without = Vec::new();
         for tool in &self.settings.tools {
             let ended = |group: &Group<'_>| match group.meant(tool) * self.settings.seeds {
                 0 => "-".to_owned(),
@@ -38,14 +39,21 @@ impl Report<'_> {
             };
             let aborted = board.map_or(0, |(_, board)| board.ended(&tool.name, &all).1);
             let what = board.map_or_else(Vec::new, |(_, board)| board.settings(&tool.name, &all));
+            if what.is_empty() {
+                without.push(tool.title.as_str());
+                continue;
+            }
             let _ = writeln!(
                 text,
                 "| {} | {} | {aborted} | {} | {} |",
                 tool.title,
                 groups.each_ref().map(ended).join(" | "),
                 tool.evaluations.unwrap_or(self.settings.evaluations),
-                if what.is_empty() { "no records".to_owned() } else { what.join("<br>") }
+                what.join("<br>")
             );
+        }
+        if !without.is_empty() {
+            let _ = write!(text, "\nWithout records, and in no table: {}.\n", without.join(", "));
         }
         if !self.failures.is_empty() {
             let _ = write!(text, "\nFailures:\n\n");
