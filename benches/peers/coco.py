@@ -52,6 +52,7 @@ def run(lab, out, settings, name, subject, seed, batch_size):
                 if number < rounds and spent > limit:
                     record.end = "aborted"
                     break
+            optimiser.close()
         except Exception:
             record.fail(traceback.format_exc())
     oracle.close()

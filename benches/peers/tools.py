@@ -63,6 +63,9 @@ class Tool:
         self.names = [f"x{k + 1}" for k in range(len(domain))]
         self.build()
 
+    def close(self):
+        """After the last tell."""
+
     def sides(self, real, levels, choices):
         """By name: `real(low, high)`, `levels(how many)` or `choices(list)`."""
         if self.space is None:
@@ -236,7 +239,15 @@ class Callback(Tool):
     def function(self, x):
         x = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
         self.asked.put(x)
-        return self.answers.get()
+        answer = self.answers.get()
+        if answer is None:
+            raise StopIteration("the run is over")
+        return answer
+
+    def close(self):
+        """Ends the thread: COBYQA holds a lock that the next run needs."""
+        self.answers.put(None)
+        self.thread.join(timeout=10.0)
 
     def work(self, x):
         try:
@@ -256,7 +267,8 @@ class Callback(Tool):
         if self.started:
             return self.answers.put(values[0])
         self.started, start = True, self.box.to_unit(points[0])
-        threading.Thread(target=self.work, args=(start,), daemon=True).start()
+        self.thread = threading.Thread(target=self.work, args=(start,), daemon=True)
+        self.thread.start()
         # Most begin by asking for the start, whose value is known.
         first = self.asked.get()
         if not isinstance(first, Exception) and np.allclose(first, start):

@@ -64,7 +64,14 @@ fn section(text: &mut String, settings: &Settings, runs: &Runs, batch_size: usiz
         size => format!("Batches of {size}"),
     };
     // Writing to a string cannot fail.
-    let _ = write!(text, "## {asks}\n\n![{asks}]({figure})\n\n");
+    let list = |numbers: BTreeSet<u64>| {
+        numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let keys = || tools.iter().flat_map(|(name, _)| runs.of(name).map(|(key, _)| key.1));
+    let dims = list(keys().map(|name| name.dim as u64).collect());
+    let instances = list(keys().map(|name| name.instance).collect());
+    let _ =
+        write!(text, "## {asks}\n\nd = {dims}; instances {instances}.\n\n![{asks}]({figure})\n\n");
     let budgets: BTreeSet<usize> = tools.iter().flat_map(|(name, _)| runs.budgets(name)).collect();
     for group in &Group::ALL {
         let mut rows = Vec::new();
