@@ -49,6 +49,7 @@ pub mod named;
 pub mod outcome;
 pub mod pareto;
 pub mod points;
+pub mod portfolio;
 mod ranking;
 pub mod seed;
 pub mod session;

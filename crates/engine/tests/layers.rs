@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of the engine, in the order of the data.
-const ORDER: [&str; 32] = [
+const ORDER: [&str; 33] = [
     "error",
     "named",
     "seed",
@@ -34,6 +34,7 @@ const ORDER: [&str; 32] = [
     "acquisition",
     "classifier",
     "importance",
+    "portfolio",
     "batch",
     "strategy",
     "ledger",

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::document::DimensionDocument;
 use super::kind::{Kind, Scale};
+use super::prior::Prior;
 use super::steps::stepped;
 use super::value::Value;
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub struct Dimension {
     pub kind: Kind,
     /// When it is active; always, if there is none.
     pub condition: Option<Condition>,
+    /// Where the best value is expected, if anywhere.
+    pub prior: Option<Prior>,
     /// A step that was refused, and what is accepted: remembered until the dimension is checked.
     stray_step: Option<(Value, String)>,
 }
@@ -35,7 +38,7 @@ pub struct Dimension {
 impl Dimension {
     /// A dimension of any kind, always active.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, condition: None, stray_step: None }
+        Self { name: name.into(), kind, condition: None, prior: None, stray_step: None }
     }
 
     /// Real numbers from `low` to `high`.
@@ -113,6 +116,18 @@ impl Dimension {
             Ok(kind) => self.kind = kind,
             Err(allowed) => self.stray_step = Some((by, allowed)),
         }
+        self
+    }
+
+    /// Where its best value is expected. The first trials are drawn from there, and `auto` heeds it until evidence outweighs it.
+    ///
+    /// ```
+    /// use wimble::space::{Dimension, Prior};
+    /// Dimension::log_real("learning rate", 1e-5, 1.0).prior(Prior::at(1e-3));
+    /// ```
+    #[must_use]
+    pub fn prior(mut self, prior: Prior) -> Self {
+        self.prior = Some(prior);
         self
     }
 

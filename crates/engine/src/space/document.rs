@@ -8,6 +8,7 @@
 //!      "when": {"parent": "optimiser", "values": ["sgd"]}} ] }
 //! ```
 //!
+//! `prior`, such as `{"at": 0.01, "spread": 0.1}`, says where the best value is expected.
 //! `scale` is linear, `step` 1 for integers and `repeats` false unless written; `candidates`, a list of configurations,
 //! makes a finite space; `known` is a list of constraints. Unknown fields, and fields of another type, are refused. What is read becomes a
 //! checked type at once: no other module sees these.
@@ -19,6 +20,7 @@ use super::condition::Condition;
 use super::configuration::Configuration;
 use super::dimension::Dimension;
 use super::kind::{Kind, Scale};
+use super::prior::Prior;
 use super::value::{Value, list};
 use crate::error::{Error, Result};
 
@@ -82,6 +84,8 @@ pub(super) struct DimensionDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    prior: Option<Prior>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     when: Option<Condition>,
 }
 
@@ -97,7 +101,7 @@ enum KindName {
 }
 
 impl KindName {
-    /// The fields that belong to it, besides `name`, `type` and `when`.
+    /// The fields that belong to it, besides `name`, `type`, `prior` and `when`.
     fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Real => &["low", "high", "scale", "step"],
@@ -133,6 +137,7 @@ impl DimensionDocument {
             choices: None,
             levels: None,
             of: None,
+            prior: None,
             when,
         }
     }
@@ -238,6 +243,7 @@ impl TryFrom<DimensionDocument> for Dimension {
         let is_real = matches!(kind, Kind::Real { .. });
         let mut dimension = Self::new(document.name, kind);
         dimension.condition = document.when;
+        dimension.prior = document.prior;
         if let Some(step) = document.step.filter(|_| is_real) {
             dimension.kind.check(&dimension.name)?;
             dimension = dimension.step(step);
@@ -249,9 +255,9 @@ impl TryFrom<DimensionDocument> for Dimension {
 
 impl From<Dimension> for DimensionDocument {
     fn from(dimension: Dimension) -> Self {
-        let Dimension { name, kind, condition, .. } = dimension;
+        let Dimension { name, kind, condition, prior, .. } = dimension;
         let written = |scale: Scale| (scale != Scale::default()).then_some(scale);
-        match kind {
+        let document = match kind {
             Kind::Real { low, high, scale } => Self {
                 low: Some(low.into()),
                 high: Some(high.into()),
@@ -276,6 +282,7 @@ impl From<Dimension> for DimensionDocument {
             Kind::Shares { of } => {
                 Self { of: Some(of), ..Self::blank(name, KindName::Shares, condition) }
             }
-        }
+        };
+        Self { prior, ..document }
     }
 }

@@ -22,6 +22,7 @@ mod kind;
 mod known;
 mod layout;
 mod neighbourhood;
+mod prior;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use dimension::Dimension;
 pub(crate) use fingerprint::{Fingerprint, Taken};
 pub use fixed::Fixed;
 pub use kind::{Kind, Scale};
+pub use prior::Prior;
 pub use value::Value;
 
 use std::ops::Range;
@@ -51,6 +53,7 @@ use counting::Counting;
 use document::SpaceDocument;
 use known::Known;
 use layout::Layout;
+use prior::Priors;
 
 /// What may be chosen: dimensions, or a finite set of candidates described by them.
 ///
@@ -78,6 +81,7 @@ pub struct SearchSpace {
     candidates: Option<Candidates>,
     /// Shared, since it may list many points.
     known: Option<Arc<Known>>,
+    priors: Option<Priors>,
     repeats: bool,
 }
 
@@ -87,7 +91,9 @@ impl SearchSpace {
         let dimensions: Vec<Dimension> = dimensions.into_iter().collect();
         let layout = Layout::new(&dimensions)?;
         let counting = Counting::new(&layout, dimensions.iter().map(|dimension| &dimension.kind));
-        Ok(Self { dimensions, layout, counting, candidates: None, known: None, repeats: false })
+        let priors = Priors::new(&dimensions, &layout)?;
+        let (candidates, known, repeats) = (None, None, false);
+        Ok(Self { dimensions, layout, counting, candidates, known, priors, repeats })
     }
 
     /// Only `candidates`, each a configuration of `dimensions` and no two the same.
@@ -330,6 +336,44 @@ impl SearchSpace {
         // special case.
         let mut x: Vec<f64> = (0..self.dim()).map(|_| uniform(rng)).collect();
         self.layout.snap(&mut x);
+        x
+    }
+
+    /// Whether a dimension says where its best value is expected.
+    pub fn has_prior(&self) -> bool {
+        self.priors.is_some()
+    }
+
+    /// ln π(x), the density of the prior at a legal point relative to the expected place ([`Prior`]); 0 without one.
+    ///
+    /// # Panics
+    /// If `x` has not [`dim`](Self::dim) coordinates.
+    pub fn log_prior(&self, x: &[f64]) -> f64 {
+        self.assert_dim(x);
+        self.priors.as_ref().map_or(0.0, |priors| priors.log_density(x, &self.layout.active(x)))
+    }
+
+    /// The legal point where the best is expected; the middle of dimensions without a prior.
+    pub fn expected(&self) -> Vec<f64> {
+        let mut x = vec![0.5; self.dim()];
+        if let Some(priors) = &self.priors {
+            priors.write(&mut x);
+        }
+        self.settle(&mut x);
+        x
+    }
+
+    /// A random legal point drawn from the prior; dimensions without one are as in [`sample`](Self::sample).
+    pub fn sample_expected(&self, rng: &mut Rng) -> Vec<f64> {
+        let mut x = self.sample(rng);
+        if let Some(priors) = &self.priors {
+            // Dimensions that become active need a value of their own.
+            if self.candidates.is_none() && self.known.is_none() {
+                x.fill_with(|| uniform(rng));
+            }
+            priors.draw(&mut x, rng);
+            self.settle(&mut x);
+        }
         x
     }
 

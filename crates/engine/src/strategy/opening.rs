@@ -87,12 +87,10 @@ pub fn place(
     let mut rng = seed.stream(stream, issued as u64);
     let random = initial.random(evidence, batch_size);
     let mut batch = domain.sample(random, &mut rng)?;
-    if matches!(initial, Initial::CentreFirst(_)) && issued == 0 {
-        let mut centre = vec![0.5; space.dim()];
-        space.settle(&mut centre);
-        if batch.rows().all(|x| x != centre) {
-            batch.row_mut(0).copy_from_slice(&centre);
-        }
+    if space.has_prior() && !matches!(initial, Initial::All) {
+        expect(&domain, &mut batch, issued, &mut rng);
+    } else if matches!(initial, Initial::CentreFirst(_)) && issued == 0 {
+        replace(&mut batch, 0, &space.expected());
     }
     if random == batch_size {
         return Ok(batch);
@@ -108,6 +106,29 @@ pub fn place(
     let chosen = choose(&mut opening)?;
     batch.extend(&Domain { pending: &ahead, ..domain }.settle(&chosen, &mut opening.rng)?);
     Ok(batch)
+}
+
+/// Puts a point into a batch, unless it is there already.
+fn replace(batch: &mut Points, place: usize, x: &[f64]) {
+    if batch.rows().all(|other| other != x) {
+        batch.row_mut(place).copy_from_slice(x);
+    }
+}
+
+/// The first trial of a search where the best is expected, and every second one of the other initial trials drawn from there: a
+/// prior that is wrong leaves the rest.
+fn expect(domain: &Domain<'_>, batch: &mut Points, issued: usize, rng: &mut Rng) {
+    let space = domain.space;
+    for place in 0..batch.len() {
+        let x = match issued + place {
+            0 => space.expected(),
+            number if number.is_multiple_of(2) => space.sample_expected(rng),
+            _ => continue,
+        };
+        if domain.occupied().is_free(&x) {
+            replace(batch, place, &x);
+        }
+    }
 }
 
 #[cfg(test)]

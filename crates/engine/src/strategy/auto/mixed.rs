@@ -15,7 +15,7 @@ use super::cloud::Latest;
 use super::expectation::{self, Scale};
 use super::feasibility::Feasibility;
 use super::local_model::{HyperParameters, LocalModel, Prior, Shape};
-use super::picks::MOST_PENDING;
+use super::picks::{MOST_PENDING, belief};
 use super::replay::{EVERY, WINDOW};
 use super::{Auto, Part, target};
 use crate::domain::Occupied;
@@ -233,8 +233,9 @@ impl Mixed {
         weights.resize(posterior.len(), 0.0);
 
         let candidates = self.candidates(space, history, occupied, rng);
-        let chances: Vec<f64> =
-            candidates.rows().map(|x| feasibility.probability(x).ln()).collect();
+        let belief = belief(evidence.issued());
+        let chance = |x: &[f64]| feasibility.probability(x).ln() + belief * space.log_prior(x);
+        let chances: Vec<f64> = candidates.rows().map(chance).collect();
         let mut field = Field::new(&posterior, &weights, candidates);
         let improvement = |prediction: Prediction| {
             let deviation = prediction.deviation * model.scale;
@@ -256,7 +257,6 @@ impl Mixed {
                     let start = (value, field.points().row(i).to_vec());
                     let value = |posterior: &Posterior, at: &Points| -> Vec<f64> {
                         let all = posterior.predict_all(&weights, at);
-                        let chance = |x: &[f64]| feasibility.probability(x).ln();
                         all.into_iter()
                             .zip(at.rows())
                             .map(|(p, x)| improvement(p) + chance(x))

@@ -64,7 +64,7 @@ use branches::Branches;
 use leap::Leap;
 use objectives::Several;
 pub use parts::{Part, Parts};
-use picks::{Picker, SMALL, ladder};
+use picks::{Picker, SMALL, belief, ladder};
 use replay::Replay;
 
 /// The default method.
@@ -381,7 +381,8 @@ impl Auto {
                 }
                 false => None,
             };
-            let picker = Picker { patch: &patch, space, polish: self.uses(Part::Polish) };
+            let (polish, belief) = (self.uses(Part::Polish), belief(first));
+            let picker = Picker { patch: &patch, space, polish, belief };
             let widths = match self.uses(Part::Ladder) {
                 true => ladder(first, share, self.width),
                 false => vec![self.width; share],

@@ -27,6 +27,8 @@ pub(super) const MOST_PENDING: usize = 128;
 
 /// Batches smaller than this climb the ladder over several asks.
 pub(super) const SMALL: usize = 4;
+/// β of the prior: the number of trials after which it counts as it is.
+const BELIEF: f64 = 10.0;
 /// Candidates of a region.
 const CANDIDATES: usize = 250;
 /// Steps of a climb.
@@ -41,6 +43,8 @@ pub(super) struct Picker<'a> {
     pub(super) space: &'a SearchSpace,
     /// Whether each pick climbs.
     pub(super) polish: bool,
+    /// The power of the user's prior; see `belief`.
+    pub(super) belief: f64,
 }
 
 impl Picker<'_> {
@@ -62,6 +66,9 @@ impl Picker<'_> {
         let mut chances: Vec<f64> =
             field.points().rows().map(|u| feasibility.probability(u)).collect();
         self.rule_out(field.points(), &mut chances);
+        for (chance, u) in chances.iter_mut().zip(field.points().rows()) {
+            *chance *= self.expected(u);
+        }
         let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
         for (j, &width) in widths.iter().enumerate() {
             let width = width * model.scale;
@@ -76,6 +83,16 @@ impl Picker<'_> {
             chosen.push(&x);
         }
         Ok(chosen)
+    }
+
+    /// The user's prior at a point of the frame, to the power of the belief in it.
+    fn expected(&self, u: &[f64]) -> f64 {
+        if !self.space.has_prior() {
+            return 1.0;
+        }
+        let mut x = self.patch.frame.leave(u);
+        self.space.snap(&mut x);
+        (self.belief * self.space.log_prior(&x)).exp()
     }
 
     /// Takes the chance of candidates that break a known constraint, unless all of them do.
@@ -122,10 +139,11 @@ impl Picker<'_> {
             self.space.settle(&mut x);
             x
         };
-        if !self.space.known_constraints().is_empty() {
+        // The climb knows neither known constraints nor the prior.
+        if !self.space.known_constraints().is_empty() || self.space.has_prior() {
             let edge = frame.enter(&legal(&polished));
             let prediction = posterior.predict(weights, &edge);
-            let chance = self.patch.feasibility.probability(&edge);
+            let chance = self.patch.feasibility.probability(&edge) * self.expected(&edge);
             let bound = prediction.mean + width * prediction.deviation;
             if (bound - floor) * chance < top {
                 polished = field.points().row(start).to_vec();
@@ -216,6 +234,11 @@ pub(super) fn ladder(first: usize, count: usize, most: f64) -> Vec<f64> {
         .collect()
 }
 
+/// The power β/n of a user's prior after n trials (πBO): it counts fully at first and is forgotten as evidence grows.
+pub(super) fn belief(issued: usize) -> f64 {
+    BELIEF / issued.max(1) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::feasibility::Feasibility;
@@ -257,7 +280,7 @@ mod tests {
         let (taken, none) = (Taken::default(), Points::new(1));
         let domain = Domain { space: &space, taken: &taken, pending: &none, incumbents: &none };
         let pending = Points::from_rows(1, pending.iter().map(|x| [*x]));
-        let picker = Picker { patch, space: &space, polish };
+        let picker = Picker { patch, space: &space, polish, belief: 0.0 };
         let mut rng = Seed(1).stream("picks", 0);
         let picks = picker.choose(widths, None, &pending, &mut domain.occupied(), &mut rng);
         picks.unwrap().rows().map(|x| x[0]).collect()
