@@ -33,7 +33,7 @@ def run(lab, out, settings, name, subject, seed, batch_size):
     record = Record(out, start)
     if record.has_ended():
         return False
-    oracle = Oracle(lab, problem, seed)
+    oracle, optimiser = Oracle(lab, problem, seed), None
     with record:
         try:
             before = time.process_time()
@@ -52,9 +52,10 @@ def run(lab, out, settings, name, subject, seed, batch_size):
                 if number < rounds and spent > limit:
                     record.end = "aborted"
                     break
-            optimiser.close()
         except Exception:
             record.fail(traceback.format_exc())
+    if optimiser is not None:
+        optimiser.close()
     oracle.close()
     return True
 

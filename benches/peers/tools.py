@@ -234,7 +234,7 @@ class Callback(Tool):
     def build(self):
         self.rng = np.random.default_rng(self.seed)
         self.asked, self.answers = queue.Queue(), queue.Queue()
-        self.waiting, self.started = None, False
+        self.waiting, self.started, self.thread = None, False, None
 
     def function(self, x):
         x = np.clip(np.asarray(x, dtype=float), 0.0, 1.0)
@@ -247,7 +247,8 @@ class Callback(Tool):
     def close(self):
         """Ends the thread: COBYQA holds a lock that the next run needs."""
         self.answers.put(None)
-        self.thread.join(timeout=10.0)
+        if self.thread is not None:
+            self.thread.join(timeout=10.0)
 
     def work(self, x):
         try:
