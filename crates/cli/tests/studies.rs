@@ -177,6 +177,29 @@ fn a_users_own_configuration_is_tried_first_and_a_wrong_one_is_named() {
 }
 
 #[test]
+fn a_study_begins_with_what_served_earlier_ones() {
+    let earlier = study("echo $1", "trials = 12\nworkers = 1");
+    let desk = Desk::new(&earlier);
+    desk.printed(&["run", "study.toml", "--quiet"]);
+    let later = earlier.replace("name = \"s\"", "name = \"later\"");
+    desk.write("later.toml", &later);
+    let said = desk.printed(&["enqueue", "later.toml", "--from", "s", "--count", "2"]);
+    assert_eq!(said.lines().count(), 2, "{said}");
+    let waiting = desk.lines(&["trials", "later", "--json"]);
+    let best = desk.json(&["best", "s", "--json"]);
+    assert_eq!(waiting[0]["params"], best["params"], "{waiting:?} {best}");
+    for (words, answer) in [
+        (["--from", "later"], "`later` cannot learn from itself"),
+        (["--from", "none"], "there is no study `none`"),
+    ] {
+        let refused = desk.refused(&[&["enqueue", "later.toml"], &words[..]].concat());
+        assert!(refused.contains(answer), "{refused}");
+    }
+    let both = desk.refused(&["enqueue", "later.toml", "x=0.5", "--from", "s"]);
+    assert!(both.contains("either --from or values"), "{both}");
+}
+
+#[test]
 fn the_status_of_a_study_is_shown_until_it_is_over_and_stop_ends_it_early() {
     let desk = Desk::new(&study("echo $1", "trials = 50"));
     desk.printed(&["run", "study.toml", "--quiet", "--trials", "4"]);

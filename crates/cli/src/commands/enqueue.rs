@@ -1,14 +1,19 @@
 //! `wimble enqueue`: configurations of the user's own, to be tried before those that the method proposes.
 
 use std::io::{BufRead as _, Write as _};
+use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use wimble::space::{Configuration, SearchSpace};
 use wimble_study::runner::WorkerKey;
+use wimble_study::{Lessons, Settings, Study};
 
 use crate::given;
 use crate::storage::{Storage, Which};
+
+/// The fewest configurations of earlier studies, unless the user says how many.
+const FEWEST: usize = 3;
 
 /// Arguments of `wimble enqueue`.
 #[derive(Args)]
@@ -19,6 +24,13 @@ pub struct Arguments {
     words: Vec<String>,
     #[command(flatten)]
     storage: Storage,
+    /// Begin with what served earlier studies of the storage, separated by commas: a few of their best configurations, chosen so
+    /// that each of them has a good one
+    #[arg(long, value_name = "STUDIES", value_delimiter = ',')]
+    from: Vec<String>,
+    /// How many configurations of earlier studies [default: as many as there are studies, and at least 3]
+    #[arg(long, requires = "from")]
+    count: Option<usize>,
     /// The key of this request: enqueueing again with the same key gives the same trial [default: a new key]
     #[arg(long)]
     key: Option<String>,
@@ -35,7 +47,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let study = Which::of(study, arguments.storage.clone()).open_or_create()?;
     let space = &study.settings().space;
-    let configurations = if pairs.is_empty() { read(space)? } else { vec![given(space, pairs)?] };
+    let configurations = match (pairs, arguments.from.as_slice()) {
+        ([], []) => read(space)?,
+        ([], earlier) => learnt(&study, earlier, arguments)?,
+        (pairs, []) => vec![given(space, pairs)?],
+        _ => bail!("either --from or values: configurations of earlier studies have all values"),
+    };
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
     let mut out = crate::terminal::out();
     for (number, configuration) in configurations.into_iter().enumerate() {
@@ -47,6 +64,28 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What served earlier studies.
+fn learnt(study: &Study, earlier: &[String], arguments: &Arguments) -> Result<Vec<Configuration>> {
+    let Settings { name, space, .. } = study.settings();
+    if earlier.contains(name) {
+        bail!("`{name}` cannot learn from itself: name earlier studies with --from");
+    }
+    let store = study.store();
+    let earlier: Vec<Study> = earlier
+        .iter()
+        .map(|name| Ok(Study::open(Arc::clone(store), name)?))
+        .collect::<Result<_>>()?;
+    let count = arguments.count.unwrap_or(earlier.len().max(FEWEST));
+    let lessons = Lessons::learn(&earlier, space, count)?;
+    if lessons.configurations.is_empty() {
+        bail!(
+            "none of the {} best trials of the earlier studies fits the space of `{name}`",
+            lessons.outside
+        );
+    }
+    Ok(lessons.configurations)
 }
 
 /// The configuration that the words say.

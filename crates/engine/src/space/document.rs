@@ -8,8 +8,8 @@
 //!      "when": {"parent": "optimiser", "values": ["sgd"]}} ] }
 //! ```
 //!
-//! `prior`, such as `{"at": 0.01, "spread": 0.1}`, says where the best value is expected. `scale` is linear, `step` 1 for integers and
-//! `repeats` false unless written; `candidates`, a list of configurations,
+//! `prior`, such as `{"at": 0.01, "spread": 0.1}`, says where the best value is expected.
+//! `scale` is linear, `step` 1 for integers and `repeats` false unless written; `candidates`, a list of configurations,
 //! makes a finite space; `known` is a list of constraints. Unknown fields, and fields of another type, are refused. What is read becomes a
 //! checked type at once: no other module sees these.
 
@@ -243,6 +243,7 @@ impl TryFrom<DimensionDocument> for Dimension {
         let is_real = matches!(kind, Kind::Real { .. });
         let mut dimension = Self::new(document.name, kind);
         dimension.condition = document.when;
+        dimension.prior = document.prior;
         if let Some(step) = document.step.filter(|_| is_real) {
             dimension.kind.check(&dimension.name)?;
             dimension = dimension.step(step);

@@ -258,6 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn a_parameter_says_where_its_best_is_expected() {
+        let with = |prior: &str| {
+            let text = MINIMAL.replace("high = 1 }", &format!("high = 1, prior = {prior} }}"));
+            StudyFile::parse("m.toml", &text, Format::Toml)
+        };
+        let space = with("{ at = 0.25, spread = 0.1 }").unwrap().space;
+        assert!(space.has_prior() && space.expected()[0] == 0.25);
+        for (prior, words) in [
+            ("{ at = 3 }", "x.prior.at is 3, but must be"),
+            ("{ at = 0.5, spread = 7 }", "x.prior.spread is 7, but must be from 0.01 to 1"),
+            ("{ spread = 0.1 }", "missing field `at`"),
+        ] {
+            let refused = with(prior).unwrap_err().to_string();
+            assert!(refused.contains(words), "{refused}");
+        }
+    }
+
+    #[test]
     fn variables_have_names_that_every_shell_reads() {
         assert_eq!(variable("learning rate-2"), "WIMBLE_PARAM_LEARNING_RATE_2");
     }
