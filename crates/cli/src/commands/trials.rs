@@ -9,7 +9,7 @@ use wimble::goal::Goal;
 use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
 use wimble_study::view::{self, Chronicle};
-use wimble_study::{Filter, Outcome, Stage, Study, Trial};
+use wimble_study::{Attributes, Filter, Outcome, Stage, Study, Trial};
 
 use crate::columns::Columns;
 use crate::exit::Usage;
@@ -186,7 +186,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// The names of all attributes of some trials.
 fn attributes(trials: &[Trial]) -> Vec<String> {
-    let names = trials.iter().filter_map(Trial::attributes).flat_map(|all| all.iter());
+    let names = trials.iter().filter_map(Trial::attributes).flat_map(Attributes::iter);
     let names: BTreeSet<String> = names.map(|(name, _)| name.to_owned()).collect();
     names.into_iter().collect()
 }

@@ -249,7 +249,6 @@ impl TryFrom<DimensionDocument> for Dimension {
             dimension = dimension.step(step);
             dimension.check()?;
         }
-        dimension.prior = document.prior;
         Ok(dimension)
     }
 }
