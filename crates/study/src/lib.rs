@@ -24,6 +24,11 @@
 //! # Ok::<(), wimble_study::Error>(())
 //! ```
 
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, reason = "some code serves only the back ends that are left out")
+)]
+
 pub mod addition;
 pub mod advice;
 pub mod attributes;
