@@ -192,7 +192,9 @@ pub(crate) mod tests {
             .collect();
         let scores: Vec<f64> = lows.iter().map(|low| table.score(*low)).collect();
         assert_eq!(scores.iter().copied().fold(f64::INFINITY, f64::min), 0.0);
-        assert_eq!(scores.iter().filter(|score| **score < 1.0).count(), 20);
+        // Half of the rows on either side of the median; two may lie on it.
+        let below = |bound: f64| scores.iter().filter(|score| **score < bound).count();
+        assert!(below(1.0 - 1e-9) <= 20 && below(1.0 + 1e-9) >= 20, "{scores:?}");
         let error = Table::parse("a,b\n").unwrap_err();
         assert!(error.starts_with("line 1 is not the header learning_rate,"), "{error}");
     }
