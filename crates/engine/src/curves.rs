@@ -16,6 +16,7 @@
 //! Memory: four numbers a step, and one for each objective and constraint; one more each once any has a known deviation.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::outcome::{Measured, Measurement};
 
@@ -77,10 +78,11 @@ impl Curve {
         self.arrivals[step]
     }
 
-    /// The first step at or above a fidelity.
-    pub fn crossing(&self, fidelity: f64) -> Option<usize> {
-        let step = self.fidelities.partition_point(|at| *at < fidelity);
-        Some(step).filter(|step| *step < self.len())
+    /// The first step from a fidelity on, below another. A trial that made its first step later was never there.
+    pub fn first_in(&self, fidelities: Range<f64>) -> Option<usize> {
+        let step = self.fidelities.partition_point(|at| *at < fidelities.start);
+        let at = self.fidelities.get(step)?;
+        (*at < fidelities.end).then_some(step)
     }
 
     /// The last step at or below a fidelity, of a trial that has reached it.
@@ -286,8 +288,9 @@ mod tests {
             curves.report(0, &[0.5], 16.0, &step(at, -at));
         }
         let curve = curves.get(0).unwrap();
-        let found = |at: f64| (curve.crossing(at), curve.at(at));
-        assert_eq!(found(1.0), (Some(0), None));
+        let found = |at: f64| (curve.first_in(at..2.0 * at), curve.at(at));
+        assert_eq!(found(1.0), (None, None), "it was never there");
+        assert_eq!(found(1.5), (Some(0), None));
         assert_eq!(found(4.0), (Some(1), Some(1)));
         assert_eq!(found(5.0), (Some(2), Some(1)));
         assert_eq!(found(9.0), (None, None));

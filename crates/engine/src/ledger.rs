@@ -5,6 +5,7 @@
 //!
 //! Values enter and leave on the user's scale; inside, low is good (see [`crate::goal`]).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
@@ -275,7 +276,12 @@ impl Ledger {
 
     /// What each parameter does to an objective or a constrained quantity, given by its name.
     pub fn importance(&self, quantity: &str) -> Result<Importance> {
-        let (goal, history) = (self.goal(), &self.history);
+        let goal = self.goal();
+        // Values at different fidelities are not to be compared.
+        let history: Cow<'_, History> = match goal.partial() {
+            Some(_) => Cow::Owned(levelled(&self.history)?),
+            None => Cow::Borrowed(&self.history),
+        };
         let objectives = goal.objectives().iter().map(|objective| objective.name.as_str());
         let constraints = goal.constraints().iter().map(|constraint| constraint.name.as_str());
         let names: Vec<&str> = objectives.chain(constraints).collect();
@@ -285,7 +291,7 @@ impl Ledger {
             let allowed = format!("one of {}", names.join(", "));
             return Err(Error::invalid("the quantity", format!("`{quantity}`"), allowed));
         };
-        importance(&self.space, history, column, self.seed)
+        importance(&self.space, &history, column, self.seed)
     }
 
     /// Where the search takes place.

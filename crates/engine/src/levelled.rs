@@ -50,21 +50,32 @@ pub fn levelled(history: &History) -> Result<History> {
     for group in groups(&below) {
         let at = group[group.len() - 1].0;
         let row = |i: usize| curves[i].and_then(|curve| Some(curve.row(curve.at(at)?)));
+        // Where groups are wide, a trial may have made its first step above the lowest fidelity of its group.
+        let own_row = |i: usize| {
+            row(i).or_else(|| {
+                curves[i].and_then(|curve| Some(curve.row(curve.len().checked_sub(1)?)))
+            })
+        };
         let there: Vec<usize> = beyond.iter().copied().filter(|&i| row(i).is_some()).collect();
         for (c, column) in all.iter_mut().enumerate() {
             let value = |i: usize| row(i).map(|row| row[c]);
-            let own: Vec<f64> = group.iter().filter_map(|(_, i)| value(*i)).collect();
+            let own = |(_, i): &(f64, usize)| own_row(*i).map(|row| (*i, row[c]));
+            let own: Vec<(usize, f64)> = group.iter().filter_map(own).collect();
             let (mut from, mut to): (Vec<f64>, Vec<f64>) = match there.is_empty() {
                 false => (
                     there.iter().filter_map(|&i| value(i)).collect(),
                     there.iter().map(|&i| column[i]).collect(),
                 ),
-                true => (own.clone(), beyond.iter().map(|&i| column[i]).collect()),
+                true => (
+                    own.iter().map(|(_, value)| *value).collect(),
+                    beyond.iter().map(|&i| column[i]).collect(),
+                ),
             };
             from.sort_by(f64::total_cmp);
             to.sort_by(f64::total_cmp);
-            let estimates: Vec<f64> = own.iter().map(|a| matched(*a, &from, &to)).collect();
-            group.iter().zip(estimates).for_each(|((_, i), estimate)| column[*i] = estimate);
+            for (i, value) in own {
+                column[i] = matched(value, &from, &to);
+            }
         }
         beyond.extend(group.iter().map(|(_, i)| *i));
     }
@@ -177,6 +188,28 @@ mod tests {
         assert_eq!(values(&history), [1.0, 3.0, 2.0, 1.5, 2.5, 1.0, 5.0]);
         let level = levelled(&history).unwrap();
         assert!(level.goal().is_single() && !level.is_settled() && level.len() == 7);
+    }
+
+    #[test]
+    fn many_different_fidelities_give_every_stopped_trial_its_own_estimate() {
+        let goal = Goal::from(Direction::Minimise).fidelity("share", 1.0, 1_000.0).unwrap();
+        let mut history = History::of(1, goal);
+        for trial in 0..10 {
+            for (at, value) in [(1.0, 100.0), (150.0, 50.0), (1_000.0, 1.0)] {
+                let value = value + trial as f64;
+                let step = Measurement { fidelity: Some(at), ..Measurement::from(value) };
+                history.report(trial, &[0.1], &step).unwrap();
+            }
+            history.push_trial(trial, &[0.1], 1.0 + trial as f64).unwrap();
+        }
+        // One step each, all at another fidelity: raw values are a hundred times the final ones.
+        for trial in 10..150 {
+            let (at, value) = (trial as f64, 100.0 + (trial % 7) as f64);
+            let step = Measurement { fidelity: Some(at), ..Measurement::from(value) };
+            history.push_trial(trial, &[0.2], step).unwrap();
+        }
+        let found = values(&history);
+        assert!(found.iter().all(|value| (1.0..=20.0).contains(value)), "{found:?}");
     }
 
     #[test]

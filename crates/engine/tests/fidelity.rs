@@ -130,6 +130,35 @@ fn search(mut session: Session, workers: usize, budget: u32) -> (Session, Vec<u6
 }
 
 #[test]
+fn a_small_space_is_carried_to_its_end_once_nothing_is_left_to_begin() {
+    for size in [3, 20] {
+        let space = SearchSpace::new([Dimension::integer("x", 1, size)]).unwrap();
+        let goal = epochs(Goal::from(Direction::Minimise));
+        let mut session = Session::new(space, Auto::default(), goal, Seed(5)).unwrap();
+        let mut paused: Vec<u64> = Vec::new();
+        let mut left = size;
+        while left > 0 {
+            let planned = session.plan(&paused, 8).unwrap();
+            assert!(!planned.is_empty(), "{left} of {size} are left, {paused:?} paused");
+            for (trial, until) in planned {
+                paused.retain(|other| *other != trial.id);
+                let value = trial.configuration.real("x").unwrap() + 1.0 / until;
+                let told = Measurement { fidelity: Some(until), ..value.into() };
+                session.report(trial.id, told.clone()).unwrap();
+                if until >= f64::from(HIGH) {
+                    session.tell(trial.id, told).unwrap();
+                    left -= 1;
+                } else {
+                    paused.push(trial.id);
+                }
+            }
+        }
+        assert!(session.plan(&paused, 1).is_err(), "nothing is left at all");
+        assert_eq!(session.best().unwrap().configuration.real("x").unwrap(), 1.0);
+    }
+}
+
+#[test]
 fn plans_find_the_optimum_with_a_fraction_of_the_epochs_and_in_every_space() {
     // In the mixed space half of the configurations have no y, and end above 0.2.
     for (space, workers, limit) in

@@ -46,10 +46,16 @@ pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
         return Ok(false);
     }
     let start = curve.arrival(0);
+    let at = |curve: &Curve, rung: f64| curve.first_in(rung..(rung * FACTOR).min(range.high));
+    let mut all = rungs(range.low, FACTOR, range.high);
+    let Some(first) = all.find(|rung| at(curve, *rung).is_some()) else { return Ok(false) };
     let complete = |other: &Curve| {
-        let failed = |place: usize| history.ends()[place] != End::Measured;
-        let done = other.reached() >= range.high || other.place().is_some_and(failed);
-        done && other.len().checked_sub(1).is_none_or(|last| other.arrival(last) < start)
+        let failed = other.place().is_some_and(|place| history.ends()[place] != End::Measured);
+        // One of which only the end is known says nothing about the way to it.
+        let done = failed || other.reached() >= range.high && at(other, first).is_some();
+        // Its end came after its last step on the way: who reads both later finds the same.
+        let way = other.fidelities().partition_point(|fidelity| *fidelity < range.high);
+        done && way.checked_sub(1).is_none_or(|last| other.arrival(last) < start)
     };
     let controls = history.curves().iter().filter(|(other, _)| is_control(*other, wrong_stop));
     let controls: Vec<&Curve> =
@@ -67,10 +73,9 @@ pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
     // w of each control trial and, up to where it is, of the trial.
     let (mut worst, mut own) = (vec![0.0_f64; n], 0.0_f64);
     for rung in rungs(range.low, FACTOR, range.high) {
-        let own_row = curve.crossing(rung).map(|step| curve.row(step));
-        let there: Vec<(usize, &[f64])> = (0..n)
-            .filter_map(|i| Some((i, controls[i].row(controls[i].crossing(rung)?))))
-            .collect();
+        let own_row = at(curve, rung).map(|step| curve.row(step));
+        let there: Vec<(usize, &[f64])> =
+            (0..n).filter_map(|i| Some((i, controls[i].row(at(controls[i], rung)?)))).collect();
         let rows = there.iter().map(|(_, row)| *row).chain(own_row);
         let order = order(history.goal(), rows)?;
         let mut sorted: Vec<f64> = order[..there.len()].to_vec();

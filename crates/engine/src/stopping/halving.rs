@@ -22,13 +22,15 @@ pub(super) fn stops_at(
 ) -> Result<bool> {
     let Matter { history, curve, trial, .. } = matter;
     for rung in rungs {
-        let Some(step) = curve.crossing(rung) else { break };
+        // A result without a curve says nothing about the way to it.
+        let around = rung..(rung * FACTOR as f64).min(matter.range.high);
+        let Some(step) = curve.first_in(around.clone()) else { continue };
         let before = |other: u64| other != *trial && compete(other);
         let others: Vec<&[f64]> = history
             .curves()
             .iter()
             .filter(|(other, _)| before(*other))
-            .filter_map(|(_, other)| Some((other, other.crossing(rung)?)))
+            .filter_map(|(_, other)| Some((other, other.first_in(around.clone())?)))
             .filter(|(other, at)| other.arrival(*at) < curve.arrival(step))
             .map(|(other, at)| other.row(at))
             .collect();
@@ -75,6 +77,18 @@ mod tests {
         // Once stopped, it stays so, whatever is reported after.
         step(&mut history, 2, 5.0, 0.0);
         assert_eq!(verdict(&history, 2, Rule::Halving), Verdict::Stop);
+    }
+
+    #[test]
+    fn results_without_curves_say_nothing_about_the_way_to_them() {
+        let mut history = epochs();
+        for trial in 0..38 {
+            history.push_trial(trial, &[0.5], 0.01 * trial as f64).unwrap();
+        }
+        step(&mut history, 41, 1.0, 2.0);
+        for rule in [Rule::Halving, Rule::Hyperband, Rule::Auto, Rule::Median] {
+            assert_eq!(verdict(&history, 41, rule), Verdict::GoOn, "{rule:?}");
+        }
     }
 
     #[test]

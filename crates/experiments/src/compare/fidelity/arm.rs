@@ -104,7 +104,9 @@ fn promoted(session: &Session, paused: &[u64], low: f64, high: f64) -> Option<(u
     for (k, rung) in rungs.iter().enumerate().rev() {
         let mut there: Vec<(f64, u64)> = curves
             .iter()
-            .filter_map(|(trial, curve)| Some((curve.row(curve.crossing(*rung)?)[0], trial)))
+            .filter_map(|(trial, curve)| {
+                Some((curve.row(curve.first_in(*rung..rung * FACTOR)?)[0], trial))
+            })
             .collect();
         there.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let best = there.iter().take((there.len() as f64 / FACTOR) as usize);

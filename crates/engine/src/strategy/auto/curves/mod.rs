@@ -25,7 +25,7 @@ mod stops;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::curves::Event;
+use crate::curves::{Curve, Event};
 use crate::domain::Domain;
 use crate::error::Result;
 use crate::history::{End, History};
@@ -171,7 +171,9 @@ impl State {
 
     fn observe(&mut self, seen: Observation, space: &SearchSpace, seed: Seed) -> Result<()> {
         self.observations.push(seen.clone());
-        if self.lowest.len() >= self.due {
+        // The factor grows by a row for each observation, and begins anew before it is much larger than a refit leaves it.
+        let is_large = self.model.as_ref().is_some_and(|model| model.len() >= 2 * LARGEST);
+        if self.lowest.len() >= self.due || is_large {
             return self.refit(space, seed);
         }
         let Some(model) = &mut self.model else { return Ok(()) };
@@ -296,7 +298,8 @@ impl State {
         for place in 0..count {
             let domain =
                 Domain { space, taken: history.taken(), pending: &ahead, incumbents: &incumbents };
-            let turn = (curves.arrived() + pending.len() + place) as u64;
+            // Steps that were dropped are not kept everywhere, so that they do not count.
+            let turn = (curves.arrived() - curves.dropped() + pending.len() + place) as u64;
             let mut rng = seed.stream("curves", turn);
             let is_due = self.is_due() && continued.len() < waiting.len();
             let may_draw = !is_due && domain.check_room(1).is_ok();
@@ -309,8 +312,21 @@ impl State {
                 }
                 _ => None,
             };
+            let left = || waiting.iter().copied().find(|trial| !continued.contains(trial));
             let run = match by_model {
                 Some(run) => run,
+                // Nothing is left to begin: what is paused goes on.
+                None if domain.check_room(1).is_err() => match left() {
+                    Some(trial) => {
+                        let reached = curves.get(trial).map_or(0.0, Curve::reached);
+                        Run { work: Work::Continue(trial), until: stops.next(reached) }
+                    }
+                    None if runs.is_empty() => {
+                        domain.check_room(1)?;
+                        break;
+                    }
+                    None => break,
+                },
                 None => {
                     let until = stops.first();
                     let evidence = Evidence { pending: &ahead, ..evidence };

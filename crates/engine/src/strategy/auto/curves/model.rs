@@ -134,6 +134,11 @@ impl Model {
         }
     }
 
+    /// How many observations it knows.
+    pub(super) fn len(&self) -> usize {
+        self.observations.len()
+    }
+
     pub(super) fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
