@@ -129,7 +129,7 @@ fn a_goal_that_is_not_served_is_refused_with_the_methods_that_can() {
         }
         let error = served.err().unwrap().to_string();
         assert!(error.contains("cannot work towards a goal of 2 objectives"), "{error}");
-        let serving = "methods that can: auto, bore, bore++, tpe, ehvi, nsga2, random, sobol";
+        let serving = "methods that can: auto, bore, bore++, tpe, ehvi, nsga2, random, sobol, grid";
         assert!(error.ends_with(serving), "{error}");
     }
     for method in SEVERAL {

@@ -205,8 +205,8 @@ where
 
 /// After so many kept fits the next begins anew. A process that starts makes fewer: some seconds with the default network.
 const CHAIN: usize = 10_000;
-/// The training of the first fit of a chain, in fits: about half a second with the default network.
-const REFRESH: usize = 500;
+/// The training of the first fit of a chain, in fits: as much as makes a network that classifies as well as one that was never begun anew.
+const REFRESH: usize = 4_000;
 
 /// The latest fit that later ones continue from, and how much of history it has seen.
 struct Kept<C> {
