@@ -91,7 +91,7 @@ impl Session {
         Ok(planned)
     }
 
-    /// Tells the outcome of a trial that was asked for: a number, a [`Measurement`](crate::outcome::Measurement), or an
+    /// Tells the outcome of a trial that was asked for: a number, a [`Measurement`], or an
     /// [`Outcome`]. If this fails, nothing changes.
     pub fn tell(&mut self, trial: u64, outcome: impl Into<Outcome>) -> Result<()> {
         self.ledger.tell(trial, &outcome.into())
