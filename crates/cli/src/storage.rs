@@ -24,12 +24,15 @@ pub struct Storage {
     /// [default: $WIMBLE_STORAGE, or wimble.db in this folder]
     #[arg(long, value_name = "ADDRESS", global = true)]
     storage: Option<String>,
+    /// Whether it is another one than that of the environment, whose token is not for it.
+    #[arg(skip)]
+    is_other: bool,
 }
 
 impl Storage {
-    /// The storage at an address.
-    pub fn of(address: String) -> Self {
-        Self { storage: Some(address) }
+    /// Another storage, at an address that has the token in it, if it needs one.
+    pub fn other(address: String) -> Self {
+        Self { storage: Some(address), is_other: true }
     }
 
     /// Its address. The password, if there is one, is not shown.
@@ -42,6 +45,9 @@ impl Storage {
             },
         };
         let address: Address = address.parse()?;
+        if self.is_other {
+            return Ok(address);
+        }
         // A token of the environment is in no list of processes.
         match (&address, std::env::var(TOKEN)) {
             (Address::Http(url), Ok(token)) if !token.is_empty() && !url.contains('@') => {

@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let from = arguments.which.storage.look()?;
     let target = match &arguments.to {
-        Some(address) => Storage::of(address.clone()),
+        Some(address) => Storage::other(address.clone()),
         None => arguments.which.storage.clone(),
     };
     let names = if arguments.all {
