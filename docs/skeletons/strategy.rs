@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use wimble::error::Result;
 use wimble::named::Named;
 use wimble::points::Points;
-use wimble::strategy::opening::{Initial, place};
 use wimble::strategy::{Evidence, Memory, Strategy};
 
 /// Settings of <the strategy>.
@@ -30,13 +29,12 @@ impl Strategy for Noun {
 
     fn propose(&self, evidence: Evidence, size: usize, _memory: &mut Memory) -> Result<Points> {
         // Initial trials, random stream, room and free places are seen to: choose what comes next.
-        let initial = Initial::First(self.initial);
-        place(evidence, size, Self::NAME, initial, |opening| {
-            let space = opening.evidence.space;
-            let corner = usize::from(opening.first == self.initial).min(opening.count);
+        evidence.place(size, Self::NAME, self.initial, |evidence, count, rng| {
+            let space = evidence.space;
+            let corner = usize::from(evidence.issued() == self.initial).min(count);
             let mut points = Points::zeros(space.dim(), corner);
-            for _ in corner..opening.count {
-                points.push(&space.sample(&mut opening.rng));
+            for _ in corner..count {
+                points.push(&space.sample(rng));
             }
             Ok(points)
         })

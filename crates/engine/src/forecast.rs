@@ -25,12 +25,14 @@ pub struct Forecast {
     /// The probability that the trial meets all constraints, if it has a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meets: Option<f64>,
-    /// Of several objectives, what is expected of each, in the order of the goal; empty for one.
+    /// Of several objectives, what is expected of each, in the order of the goal: its `mean`, and the `deviation` of the
+    /// method's uncertainty about it, without the noise of a measurement. Empty for one objective.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<Expected>,
 }
 
 /// What is expected of one of several objectives.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
     /// The expected value.
@@ -40,7 +42,7 @@ pub struct Expected {
 }
 
 /// The predictions for several configurations; `None` if the method has no model, or nothing to learn from yet.
-pub type Forecasts = Option<Vec<Forecast>>;
+pub(crate) type Forecasts = Option<Vec<Forecast>>;
 
 /// The probability of a value that is at least as good as a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -18,6 +18,7 @@ use crate::ranking::Ranking;
 use crate::space::{Fingerprint, Taken};
 
 /// How a trial ended; its values are in the columns.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// With a measurement.

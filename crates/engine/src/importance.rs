@@ -17,7 +17,7 @@
 //! Shares are over the whole space on the encoded scale (a logarithmic parameter is uniform in its logarithm). A
 //! conditional parameter counts where it is active. Among candidates the parameters are taken for independent.
 //!
-//! Cost for n trials (at most [`MOST_TRIALS`] are used) and d parameters: O(n d) to fit and O(d) reads of the model at
+//! Cost for n trials (at most [`Importance::MOST_TRIALS`] are used) and d parameters: O(n d) to fit and O(d) reads of the model at
 //! 2,048 pairs of points.
 
 use crate::classifier::parallel::{in_parallel, workers_for};
@@ -29,10 +29,6 @@ use crate::points::Points;
 use crate::seed::{Seed, below, uniform};
 use crate::space::SearchSpace;
 
-/// The fewest trials with a value that say anything.
-pub const FEWEST_TRIALS: usize = 10;
-/// The most trials that are used; of more, a random sample.
-pub const MOST_TRIALS: usize = 4_000;
 /// Models fitted, each to a resample of the trials.
 const MEMBERS: usize = 20;
 /// Pairs of random points at which a model is read.
@@ -45,6 +41,7 @@ const LEARNING_RATE: f64 = 0.1;
 const DEPTH: usize = 5;
 
 /// An estimate and the interval that 90 % of refits to resampled trials fall into.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Estimate {
     /// The mean over refits.
@@ -60,9 +57,10 @@ pub struct Estimate {
 pub struct Share {
     /// The parameter.
     pub name: String,
-    /// The share of the variance that the parameter causes by itself, 0 to 1.
+    /// The share of the variance that the parameter causes by itself, 0 to 1: the `mean` over refits to resampled trials,
+    /// and what 5 % of the refits lie below (`low`) and above (`high`).
     pub alone: Estimate,
-    /// The share that it causes by itself and together with others, 0 to 1.
+    /// The share that it causes by itself and together with others, 0 to 1; as an estimate of the same kind.
     pub total: Estimate,
 }
 
@@ -79,66 +77,72 @@ pub struct Importance {
 }
 
 impl Importance {
+    /// The fewest trials with a value that say anything.
+    pub const FEWEST_TRIALS: usize = 10;
+    /// The most trials that are used; of more, a random sample.
+    pub const MOST_TRIALS: usize = 4_000;
+
     /// The shares, largest total first.
     pub fn ranked(&self) -> Vec<&Share> {
         let mut ranked: Vec<&Share> = self.shares.iter().collect();
         ranked.sort_by(|a, b| b.total.mean.total_cmp(&a.total.mean));
         ranked
     }
-}
 
-/// The importance of each parameter for one column of a history, such as
-/// [`history.objective()`](History::objective).
-///
-/// Fails with fewer than [`FEWEST_TRIALS`] values, and where all values are the same: no parameter is seen to do
-/// anything there, which is not the same as doing nothing.
-pub fn importance(
-    space: &SearchSpace,
-    history: &History,
-    column: &Column,
-    seed: Seed,
-) -> Result<Importance> {
-    let (points, values) = evidence(history, column, seed);
-    if values.len() < FEWEST_TRIALS {
-        let allowed = format!("at least {FEWEST_TRIALS} to tell which parameter matters");
-        return Err(Error::invalid("the number of trials with a value", values.len(), allowed));
+    /// The importance of each parameter for one column of a history, such as
+    /// [`history.objective()`](History::objective).
+    ///
+    /// Fails with fewer than [`Self::FEWEST_TRIALS`] values, and where all values are the same: no parameter is seen to do
+    /// anything there, which is not the same as doing nothing.
+    pub(crate) fn of(
+        space: &SearchSpace,
+        history: &History,
+        column: &Column,
+        seed: Seed,
+    ) -> Result<Self> {
+        let (points, values) = evidence(history, column, seed);
+        if values.len() < Self::FEWEST_TRIALS {
+            let allowed =
+                format!("at least {} to tell which parameter matters", Self::FEWEST_TRIALS);
+            return Err(Error::invalid("the number of trials with a value", values.len(), allowed));
+        }
+        let Some(values) = standardised(&values) else {
+            let allowed = "different in some trials to tell which parameter matters";
+            return Err(Error::invalid("the value of every trial", values[0], allowed));
+        };
+        let bins = Bins::new(&points, MAX_BINS);
+        let questions = Questions::new(space, seed);
+        let steps = MEMBERS * ROUNDS * DEPTH * points.len() * points.dim();
+        let members = in_parallel(MEMBERS, workers_for(steps), |index| {
+            let member = Member::fit(&bins, &values, seed, index);
+            let shares = questions.ask(&member);
+            let left_out = member.left_out(&points);
+            (shares, left_out)
+        });
+        let shares = space.dimensions().iter().enumerate().map(|(i, dimension)| Share {
+            name: dimension.name.clone(),
+            alone: estimate(members.iter().map(|(shares, _)| shares[i].0).collect()),
+            total: estimate(members.iter().map(|(shares, _)| shares[i].1).collect()),
+        });
+        Ok(Self {
+            shares: shares.collect(),
+            explained: explained(&values, members.iter().map(|(_, left_out)| left_out)),
+            trials: values.len(),
+        })
     }
-    let Some(values) = standardised(&values) else {
-        let allowed = "different in some trials to tell which parameter matters";
-        return Err(Error::invalid("the value of every trial", values[0], allowed));
-    };
-    let bins = Bins::new(&points, MAX_BINS);
-    let questions = Questions::new(space, seed);
-    let steps = MEMBERS * ROUNDS * DEPTH * points.len() * points.dim();
-    let members = in_parallel(MEMBERS, workers_for(steps), |index| {
-        let member = Member::fit(&bins, &values, seed, index);
-        let shares = questions.ask(&member);
-        let left_out = member.left_out(&points);
-        (shares, left_out)
-    });
-    let shares = space.dimensions().iter().enumerate().map(|(i, dimension)| Share {
-        name: dimension.name.clone(),
-        alone: estimate(members.iter().map(|(shares, _)| shares[i].0).collect()),
-        total: estimate(members.iter().map(|(shares, _)| shares[i].1).collect()),
-    });
-    Ok(Importance {
-        shares: shares.collect(),
-        explained: explained(&values, members.iter().map(|(_, left_out)| left_out)),
-        trials: values.len(),
-    })
 }
 
 /// The points and values to learn from.
 fn evidence(history: &History, column: &Column, seed: Seed) -> (Points, Vec<f64>) {
     let mut rows: Vec<usize> =
         (0..column.len()).filter(|&row| column.value(row).is_some()).collect();
-    if rows.len() > MOST_TRIALS {
+    if rows.len() > Importance::MOST_TRIALS {
         let rng = &mut seed.stream("importance trials", 0);
-        for kept in 0..MOST_TRIALS {
+        for kept in 0..Importance::MOST_TRIALS {
             let other = kept + below(rng, rows.len() - kept);
             rows.swap(kept, other);
         }
-        rows.truncate(MOST_TRIALS);
+        rows.truncate(Importance::MOST_TRIALS);
         rows.sort_unstable();
     }
     let points = history.points();
@@ -319,7 +323,7 @@ mod tests {
 
     fn of(space: &SearchSpace, trials: usize, value: impl Fn(&[f64]) -> f64) -> Importance {
         let history = history(space, trials, value);
-        importance(space, &history, history.objective(), Seed(1)).unwrap()
+        Importance::of(space, &history, history.objective(), Seed(1)).unwrap()
     }
 
     fn cube(dim: usize) -> SearchSpace {
@@ -416,23 +420,23 @@ mod tests {
         let space = cube(2);
         let mut told = history(&space, 9, |x| x[0]);
         told.push(&[0.5, 0.5], Outcome::failed()).unwrap();
-        let refused = importance(&space, &told, told.objective(), Seed(1)).unwrap_err();
+        let refused = Importance::of(&space, &told, told.objective(), Seed(1)).unwrap_err();
         assert_eq!(
             refused.to_string(),
             "the number of trials with a value is 9, but must be at least 10 to tell which parameter matters"
         );
         let same = history(&space, 30, |_| 7.0);
-        let refused = importance(&space, &same, same.objective(), Seed(1)).unwrap_err();
+        let refused = Importance::of(&space, &same, same.objective(), Seed(1)).unwrap_err();
         assert!(refused.to_string().starts_with("the value of every trial is 7"), "{refused}");
     }
 
     #[test]
     fn long_histories_are_sampled_and_the_result_depends_on_the_seed_alone() {
         let space = cube(2);
-        let told = history(&space, MOST_TRIALS + 500, |x| x[0] + 0.5 * x[1]);
-        let found = importance(&space, &told, told.objective(), Seed(2)).unwrap();
-        assert_eq!(found.trials, MOST_TRIALS);
-        assert_eq!(found, importance(&space, &told, told.objective(), Seed(2)).unwrap());
-        assert_ne!(found, importance(&space, &told, told.objective(), Seed(3)).unwrap());
+        let told = history(&space, Importance::MOST_TRIALS + 500, |x| x[0] + 0.5 * x[1]);
+        let found = Importance::of(&space, &told, told.objective(), Seed(2)).unwrap();
+        assert_eq!(found.trials, Importance::MOST_TRIALS);
+        assert_eq!(found, Importance::of(&space, &told, told.objective(), Seed(2)).unwrap());
+        assert_ne!(found, Importance::of(&space, &told, told.objective(), Seed(3)).unwrap());
     }
 }

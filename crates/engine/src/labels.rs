@@ -18,7 +18,7 @@ use crate::points::Points;
 use crate::ranking::Ranking;
 
 /// γ in all of the paper's experiments.
-pub const DEFAULT_FRACTION: f64 = 0.25;
+pub(crate) const DEFAULT_FRACTION: f64 = 0.25;
 
 /// How the threshold τ between good and bad is set.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub enum Threshold {
     Grid {
         /// γ, strictly between 0 and 1.
         fraction: f64,
-        /// The values that τ may take.
+        /// The values that τ may take: `count` evenly spaced numbers from `low` to `high`, at least 2.
         grid: Grid,
     },
     /// A given τ, as the theory has it.
@@ -45,6 +45,7 @@ pub enum Threshold {
 }
 
 /// Evenly spaced numbers, on the scale of the minimised values.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Grid {

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::curves::{Curve, Event};
 use crate::error::{Error, Result};
-use crate::forecast::Forecasts;
+use crate::forecast::Forecast;
 use crate::goal::Goal;
 use crate::history::History;
-use crate::importance::{Importance, importance};
+use crate::importance::Importance;
 use crate::levelled::levelled;
 use crate::outcome::{Measurement, Outcome};
 use crate::pareto::Hypervolume;
@@ -25,6 +25,15 @@ use crate::space::{Configuration, Fingerprint, SearchSpace};
 use crate::standing::Standing;
 use crate::stopping::{Stopping, Verdict};
 use crate::strategy::{Evidence, Memory, Run, Strategy, Work};
+
+/// One evaluation: what to try.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its number, from 0 in the order of asking.
+    pub id: u64,
+    /// What to try.
+    pub configuration: Configuration,
+}
 
 /// A trial that has a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,27 +55,17 @@ pub struct Best {
 /// The trials that no other dominates, among those that meet all constraints.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Front {
-    /// The trials, best first by the first objective.
-    pub trials: Vec<FrontTrial>,
+    /// The trials with their values as told, best first by the first objective.
+    pub trials: Vec<(Trial, Measurement)>,
     /// The reference point of the hypervolume, as given with the objectives or else inferred from the front (see
-    /// [`standing`](crate::standing)); empty if no trial is on the front.
+    /// [`Standing::reference`]); empty if no trial is on the front.
     pub reference: Vec<f64>,
-    /// The hypervolume between the front and the reference point.
+    /// The hypervolume between the front and the reference point: its `value`, and its `deviation`, which is the standard
+    /// error of an estimate and 0 if the value is exact.
     pub hypervolume: Hypervolume,
     /// The trials of the front that add nothing to it, because they are not better than the reference point in every
     /// objective: a given point may lie inside the front.
     pub beyond_reference: Vec<u64>,
-}
-
-/// A trial of a front.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FrontTrial {
-    /// The trial's number.
-    pub trial: u64,
-    /// What was tried.
-    pub configuration: Configuration,
-    /// Its values as told.
-    pub measurement: Measurement,
 }
 
 /// All that a search knows, by the numbers of its trials.
@@ -261,7 +260,7 @@ impl Ledger {
         &mut self,
         strategy: &dyn Strategy,
         configurations: &[Configuration],
-    ) -> Result<Forecasts> {
+    ) -> Result<Option<Vec<Forecast>>> {
         let mut points = Points::with_capacity(self.space.dim(), configurations.len());
         for configuration in configurations {
             points.push(&self.space.encode(configuration)?);
@@ -291,7 +290,7 @@ impl Ledger {
             let allowed = format!("one of {}", names.join(", "));
             return Err(Error::invalid("the quantity", format!("`{quantity}`"), allowed));
         };
-        importance(&self.space, &history, column, self.seed)
+        Importance::of(&self.space, &history, column, self.seed)
     }
 
     /// Where the search takes place.
@@ -368,10 +367,10 @@ impl Ledger {
     ///
     /// Costs as much as the front is long, and not as the history.
     pub fn front(&self) -> Result<Front> {
-        let on_front = |trial: u64| {
-            let place = *self.places.get(&trial)?;
+        let on_front = |id: u64| {
+            let place = *self.places.get(&id)?;
             let Outcome::Measured(measurement) = self.outcome_at(place) else { return None };
-            Some(FrontTrial { trial, configuration: self.configuration_at(place), measurement })
+            Some((Trial { id, configuration: self.configuration_at(place) }, measurement))
         };
         Ok(Front {
             trials: self.standing.front().into_iter().filter_map(on_front).collect(),
@@ -530,7 +529,7 @@ mod tests {
         assert_eq!(tell(4, 5.0, 1.0), (4, 5.0, false, 1));
         assert_eq!(ledger.leaders().map(|best| best.trial).collect::<Vec<_>>(), [4, 2]);
         let front = ledger.front().unwrap();
-        assert_eq!(front.trials[0].measurement.constraints, [1.0.into()]);
-        assert_eq!(front.trials[0].configuration.get("x"), Some(&0.5.into()));
+        assert_eq!(front.trials[0].1.constraints, [1.0.into()]);
+        assert_eq!(front.trials[0].0.configuration.get("x"), Some(&0.5.into()));
     }
 }

@@ -29,36 +29,51 @@
 pub mod acquisition;
 pub mod batch;
 pub mod classifier;
-pub mod column;
-pub mod curves;
-mod descent;
 pub mod domain;
 pub mod error;
 pub mod forecast;
-mod gaussian_process;
 pub mod goal;
 pub mod history;
 pub mod importance;
-pub mod kernel;
 pub mod labels;
-pub mod ledger;
-pub mod levelled;
-mod linalg;
-pub mod merit;
-pub mod named;
 pub mod outcome;
-pub mod pareto;
 pub mod points;
-pub mod portfolio;
-mod ranking;
 pub mod seed;
 pub mod session;
 pub mod space;
-pub mod standing;
 pub mod stopping;
 pub mod strategy;
 pub mod theory;
-pub mod violation;
+
+mod descent;
+mod gaussian_process;
+mod levelled;
+mod linalg;
+mod merit;
+mod ranking;
+mod violation;
+
+// What follows is public only because the other crates of this workspace, the tests and the benches are crates of their
+// own. It is no part of the engine's face, is left out of its documentation, and may change in any version. These modules
+// are hidden as a whole; `internals` has single items of modules that are private; and a few items of the modules above are
+// hidden where they stand, because no program has to name them: choices that the documentation of a setting lists, parts of a
+// result, and the theorems' bounds, which the laboratory evaluates.
+#[doc(hidden)]
+pub mod column;
+#[doc(hidden)]
+pub mod curves;
+#[doc(hidden)]
+pub mod kernel;
+#[doc(hidden)]
+pub mod ledger;
+#[doc(hidden)]
+pub mod named;
+#[doc(hidden)]
+pub mod pareto;
+#[doc(hidden)]
+pub mod portfolio;
+#[doc(hidden)]
+pub mod standing;
 
 pub use error::{Error, Result};
 
@@ -71,10 +86,9 @@ pub mod prelude {
     pub use crate::forecast::Forecast;
     pub use crate::goal::{Bound, Constraint, Direction, Fidelity, Goal, Objective};
     pub use crate::labels::{Threshold, Weights};
-    pub use crate::ledger::{Best, Front, FrontTrial};
     pub use crate::outcome::{Failure, Measured, Measurement, Outcome};
     pub use crate::seed::Seed;
-    pub use crate::session::{Session, Trial};
+    pub use crate::session::{Best, Front, Session, Trial};
     pub use crate::space::{Configuration, Dimension, SearchSpace, Value};
     pub use crate::stopping::{Rule, Stopping, Verdict};
     pub use crate::strategy::{
@@ -83,8 +97,6 @@ pub mod prelude {
     };
 }
 
-// What the other crates of this workspace, the tests and the benches share with the engine. It is public only because
-// they are crates of their own, and may change in any version.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::gaussian_process::regression::rkhs_norm;

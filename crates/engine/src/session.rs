@@ -9,26 +9,19 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::forecast::Forecasts;
+use crate::forecast::Forecast;
 use crate::goal::{Direction, Goal};
 use crate::history::History;
 use crate::importance::Importance;
-use crate::ledger::{Best, Front, Ledger};
+use crate::ledger::Ledger;
 use crate::outcome::{Measurement, Outcome};
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
-use crate::standing::Standing;
 use crate::stopping::{Stopping, Verdict};
 use crate::strategy::{Run, Strategy, Work};
 
-/// One evaluation: what to try.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
-    /// Its number, from 0 in the order of asking.
-    pub id: u64,
-    /// What to try.
-    pub configuration: Configuration,
-}
+pub use crate::ledger::{Best, Front, Trial};
+pub use crate::standing::Standing;
 
 /// More points than anybody asks for on purpose: a guard against a slip of the keyboard.
 const LARGEST_BATCH: usize = 100_000;
@@ -241,7 +234,7 @@ impl Session {
     }
 
     /// What the strategy predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
-    pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Forecasts> {
+    pub fn predict(&mut self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
         self.ledger.predict(&*self.strategy, configurations)
     }
 

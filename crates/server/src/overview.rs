@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use wimble::goal::{Direction, Goal};
-use wimble::ledger::Best;
+use wimble::session::Best;
 use wimble::space::Dimension;
 use wimble_study::{Counts, EngineSpan, Filter, Reader, Result, Stage, Timestamp, Trial};
 

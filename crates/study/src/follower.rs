@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use wimble::curves::Curve;
-use wimble::forecast::Forecasts;
+use wimble::forecast::Forecast;
 use wimble::history::History;
 use wimble::importance::Importance;
 use wimble::ledger::{Best, Ledger};
@@ -255,7 +255,7 @@ impl Follower {
         &mut self,
         strategy: &dyn Strategy,
         configurations: &[Configuration],
-    ) -> Result<Forecasts> {
+    ) -> Result<Option<Vec<Forecast>>> {
         self.ledger.predict(strategy, configurations).map_err(|source| Error::Prediction {
             study: self.study.clone(),
             source: source.into(),

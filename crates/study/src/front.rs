@@ -118,7 +118,7 @@ mod tests {
         }
         let (ours, theirs) = (study.front().unwrap(), ledger.front().unwrap());
         let numbers: Vec<u64> = ours.trials.iter().map(|trial| trial.id).collect();
-        assert_eq!(numbers, theirs.trials.iter().map(|trial| trial.trial).collect::<Vec<_>>());
+        assert_eq!(numbers, theirs.trials.iter().map(|(trial, _)| trial.id).collect::<Vec<_>>());
         assert!(numbers.len() > 2 && ours.trials.iter().all(|trial| !trial.is_violating(&goal)));
         assert_eq!((ours.reference, ours.hypervolume), (theirs.reference, theirs.hypervolume));
         assert_eq!(study.best_trials(2).unwrap(), ours.trials[..2]);

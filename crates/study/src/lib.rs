@@ -87,5 +87,5 @@ pub use study::Study;
 pub use study_file::StudyFile;
 pub use trial::{Change, Claim, Origin, State, Token, Trial};
 pub use wimble::goal::Goal;
-pub use wimble::ledger::Best;
 pub use wimble::outcome::{Failure, Measured, Measurement, Outcome};
+pub use wimble::session::Best;

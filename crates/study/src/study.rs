@@ -10,10 +10,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wimble::forecast::Forecasts;
+use wimble::forecast::Forecast;
 use wimble::importance::Importance;
-use wimble::ledger::Best;
 use wimble::outcome::{Measurement, Outcome};
+use wimble::session::Best;
 use wimble::space::{Configuration, Fixed};
 use wimble::standing::Standing;
 use wimble::stopping::Verdict;
@@ -130,7 +130,7 @@ impl Study {
     /// use std::sync::Arc;
     /// use wimble::prelude::*;
     /// use wimble::points::Points;
-    /// use wimble::strategy::{Evidence, Memory, opening};
+    /// use wimble::strategy::{Evidence, Memory};
     /// use wimble_study::{Settings, Study, SystemClock};
     ///
     /// struct Centre;
@@ -141,9 +141,9 @@ impl Study {
     ///     }
     ///
     ///     fn propose(&self, evidence: Evidence, size: usize, _: &mut Memory) -> wimble::Result<Points> {
-    ///         opening::place(evidence, size, "centre", opening::Initial::First(0), |opening| {
-    ///             let middle = vec![0.5; opening.evidence.space.dim()];
-    ///             Ok(Points::from_rows(middle.len(), std::iter::repeat_n(middle.clone(), opening.count)))
+    ///         evidence.place(size, "centre", 0, |evidence, count, _| {
+    ///             let middle = vec![0.5; evidence.space.dim()];
+    ///             Ok(Points::from_rows(middle.len(), std::iter::repeat_n(middle.clone(), count)))
     ///         })
     ///     }
     /// }
@@ -393,7 +393,7 @@ impl Study {
     /// What the method predicts for each configuration; `None` if it has no model, or nothing to learn from yet.
     ///
     /// Costs as much as asking: the first call of a process reads the whole history.
-    pub fn predict(&self, configurations: &[Configuration]) -> Result<Forecasts> {
+    pub fn predict(&self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
         let mut model = self.model()?;
         let (follower, strategy, _) = model.parts(&self.settings)?;
         follower.catch_up(&*self.store)?;

@@ -11,8 +11,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wimble::goal::Goal;
-use wimble::ledger::Best;
 use wimble::outcome::Outcome;
+use wimble::session::Best;
 use wimble::space::Configuration;
 
 use crate::attributes::Attributes;

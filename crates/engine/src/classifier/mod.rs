@@ -15,13 +15,22 @@ pub(crate) mod parallel;
 pub(crate) mod perceptron;
 pub(crate) mod tree;
 
-pub use bayesian_logistic::{BayesianLogistic, LengthScales};
+pub use bayesian_logistic::BayesianLogistic;
 pub use boosting::Boosting;
 pub use ensemble::Ensemble;
 pub use forest::Forest;
-pub use least_squares::{HyperParameters, LeastSquares};
-pub use perceptron::{Activation, Perceptron, Start};
+pub use least_squares::LeastSquares;
+pub use perceptron::Perceptron;
 
+// Parts of settings, hidden as lib.rs has it.
+#[doc(hidden)]
+pub use bayesian_logistic::LengthScales;
+#[doc(hidden)]
+pub use least_squares::HyperParameters;
+#[doc(hidden)]
+pub use perceptron::{Activation, Start};
+
+#[doc(hidden)]
 pub use crate::gaussian_process::MarginalLikelihood;
 
 use serde::{Deserialize, Serialize};

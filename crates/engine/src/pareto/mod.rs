@@ -16,9 +16,9 @@
 //! # Cost, for n rows of k objectives, f of them on the front
 //! | | k = 2 | k = 3 | k > 3 |
 //! |---|---|---|---|
-//! | [`front`] | n log n | n log n | n f k |
+//! | [`front`](fn@front) | n log n | n log n | n f k |
 //! | [`levels`] | n log n | n² at worst | n² k at worst |
-//! | [`hypervolume`] | n log n | n log n | exact within `STEPS`, else an estimate with its error |
+//! | [`hypervolume`](fn@hypervolume) | n log n | n log n | exact within `STEPS`, else an estimate with its error |
 //! | [`contributions`] | n log n | n² log n | as n hypervolumes, within `STEPS` |
 //! | [`Front::insert`] | log f | f | f k |
 //! | [`Boxes::new`] | n log n | n² at worst | up to 20,000 boxes |

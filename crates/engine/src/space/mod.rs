@@ -31,14 +31,18 @@ mod shares;
 mod steps;
 mod value;
 
-pub use condition::Condition;
 pub use configuration::Configuration;
 pub use dimension::Dimension;
 pub(crate) use fingerprint::{Fingerprint, Taken};
 pub use fixed::Fixed;
-pub use kind::{Kind, Scale};
 pub use prior::Prior;
 pub use value::Value;
+
+// Parts of dimensions, which programs make by calls such as `Dimension::real`; hidden as lib.rs has it.
+#[doc(hidden)]
+pub use condition::Condition;
+#[doc(hidden)]
+pub use kind::{Kind, Scale};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -213,6 +217,7 @@ impl SearchSpace {
 
     /// The parameters: a name and a value in configurations each, in the order of declaration. A dimension has
     /// one of its own name; a dimension of shares has one for each share.
+    #[doc(hidden)]
     pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_>> + Clone {
         self.dimensions.iter().flat_map(|dimension| {
             dimension.parameters().map(|name| Parameter {
@@ -417,6 +422,7 @@ impl SearchSpace {
 }
 
 /// A name and a value in configurations.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter<'s> {
     /// The name.

@@ -9,7 +9,7 @@
 //! | `auto` | it does worse at some rung than 95 % of good trials did there (see [`Stopping::wrong_stop`]) |
 //!
 //! All of them compare trials at equal fidelity. With several objectives or constraints, rows are compared by their
-//! [merit](crate::merit): non-domination level, contribution, violation. No rule waits for other trials: each looks at what
+//! merit: non-domination level, contribution, violation. No rule waits for other trials: each looks at what
 //! is there.
 
 mod auto;
@@ -58,7 +58,7 @@ pub enum Rule {
 }
 
 /// The rules as users write them, each with a line about it.
-pub const RULES: [Name; 5] = [
+const RULES: [Name; 5] = [
     Name { name: "none", description: "no trial is stopped" },
     Name { name: "median", description: "stops what is worse than the median of earlier trials" },
     Name { name: "halving", description: "asynchronous successive halving, ASHA" },

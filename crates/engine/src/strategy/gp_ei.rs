@@ -22,7 +22,8 @@ use crate::space::SearchSpace;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GpEi {
-    /// The Gaussian-process regression that is fitted to the values.
+    /// The Gaussian-process regression of the values: `Fitted`, the default, finds the hyper-parameters of largest marginal
+    /// likelihood; `Fixed` takes a given kernel and variance of the noise, as the theory has it.
     pub regression: Regression,
     /// How the maximum of expected improvement is searched for.
     pub ascent: Ascent,

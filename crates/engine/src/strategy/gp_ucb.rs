@@ -111,9 +111,11 @@ impl Optimism {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct GpUcb {
-    /// The Gaussian-process regression that is fitted to the values.
+    /// The Gaussian-process regression of the values: `Fitted`, the default, finds the hyper-parameters of largest marginal
+    /// likelihood; `Fixed` takes a given kernel and variance of the noise, as the theory has it.
     pub regression: Regression,
-    /// How far below the mean the bound lies, in deviations: β. A larger one explores more.
+    /// How far below the mean the bound lies, in deviations: β, as a `Width` of 0 or more, or as `Assumed`: computed from a norm,
+    /// a noise and a probability of failure, for fixed hyper-parameters. A larger one explores more.
     pub optimism: Optimism,
     /// How the lowest lower bound is searched for.
     pub ascent: Ascent,

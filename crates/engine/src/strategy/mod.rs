@@ -14,7 +14,7 @@ mod grid;
 mod guarantee;
 mod lp_ei;
 mod nsga2;
-pub mod opening;
+mod opening;
 mod placement;
 mod q_ei;
 mod random;
@@ -23,13 +23,11 @@ pub(crate) mod spec;
 mod tpe;
 
 pub use auto::Auto;
-#[doc(hidden)]
-pub use auto::{Part, Parts};
 pub use bore::{Bore, BorePlusPlus};
 pub use cma_es::CmaEs;
 pub use ehvi::Ehvi;
 pub use gp_ei::GpEi;
-pub use gp_ucb::{GpUcb, Optimism};
+pub use gp_ucb::GpUcb;
 pub use grid::Grid;
 pub use guarantee::{Guarantee, Promise};
 pub use lp_ei::LpEi;
@@ -38,23 +36,34 @@ pub use q_ei::QEi;
 pub use random::Random;
 pub use sobol::Sobol;
 pub use spec::Spec;
-pub use tpe::{Bandwidth, GoodCount, Tpe};
+pub use tpe::Tpe;
 
+// Parts of settings and of plans, which no program has to name, hidden as lib.rs has it.
+#[doc(hidden)]
+pub use auto::{Part, Parts};
+#[doc(hidden)]
+pub use gp_ucb::Optimism;
+#[doc(hidden)]
+pub use tpe::{Bandwidth, GoodCount};
+
+#[doc(hidden)]
 pub use crate::gaussian_process::{Fitted, Regression};
 
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
+use opening::{Initial, place};
+
 use crate::column::Column;
 use crate::error::{Error, Result};
-use crate::forecast::Forecasts;
+use crate::forecast::Forecast;
 use crate::goal::Goal;
 use crate::history::History;
 use crate::merit::merit;
 use crate::pareto;
 use crate::points::Points;
-use crate::seed::Seed;
+use crate::seed::{Rng, Seed};
 use crate::space::SearchSpace;
 
 /// All that a strategy may look at.
@@ -76,6 +85,23 @@ impl<'a> Evidence<'a> {
         self.history.len() + self.pending.len()
     }
 
+    /// A batch of `size` legal points, distinct from each other and from all others: random ones until `initial` trials
+    /// of the search exist, then those that `choose` returns, moved to the nearest free and legal places.
+    ///
+    /// `choose` is given the evidence, in which the random points of this batch are pending too, how many points it chooses,
+    /// and the random stream of this ask, which is known by the name `stream` and differs from one ask to the next.
+    pub fn place(
+        self,
+        size: usize,
+        stream: &'static str,
+        initial: usize,
+        choose: impl FnOnce(Evidence<'_>, usize, &mut Rng) -> Result<Points>,
+    ) -> Result<Points> {
+        place(self, size, stream, Initial::First(initial), |opening| {
+            choose(opening.evidence, opening.count, &mut opening.rng)
+        })
+    }
+
     /// The column to minimise: the first objective.
     pub fn column(&self) -> &'a Column {
         self.history.objective()
@@ -83,6 +109,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// What a worker does next: evaluates a new point, or continues a paused trial.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
     /// A new trial at this legal encoded point.
@@ -92,6 +119,7 @@ pub enum Work {
 }
 
 /// Work, and the fidelity up to which it goes.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// What is done.
@@ -141,9 +169,9 @@ pub trait Strategy: Send + Sync {
     /// `memory` belongs to this strategy, seed and history. It only saves work: an empty one gives the same points.
     fn propose(&self, evidence: Evidence, size: usize, memory: &mut Memory) -> Result<Points>;
 
-    /// Whether the strategy itself looks at the [curves](crate::curves) of a goal with a fidelity. Default: no. It is then
-    /// shown a history without a fidelity, in which stopped trials have the values that they may be expected to end with
-    /// ([`levelled`](crate::levelled::levelled)).
+    /// Whether the strategy itself looks at the learning curves of a goal with a fidelity. Default: no. It is then
+    /// shown a history without a fidelity, in which stopped trials have the values that they may be expected to end with.
+    #[doc(hidden)]
     fn reads_curves(&self, _goal: &Goal) -> bool {
         false
     }
@@ -151,6 +179,7 @@ pub trait Strategy: Send + Sync {
     /// What `count` workers do next under a goal with a fidelity, for strategies that read curves: new points, and trials
     /// among the `paused` ones to continue. Pending points that are not paused are running. Default: new points, each to
     /// the end.
+    #[doc(hidden)]
     fn plan(
         &self,
         evidence: Evidence<'_>,
@@ -182,7 +211,7 @@ pub trait Strategy: Send + Sync {
         _evidence: Evidence,
         _at: &Points,
         _memory: &mut Memory,
-    ) -> Result<Forecasts> {
+    ) -> Result<Option<Vec<Forecast>>> {
         Ok(None)
     }
 }
@@ -267,7 +296,12 @@ impl Strategy for Box<dyn Strategy> {
         self.as_ref().front(evidence, memory)
     }
 
-    fn predict(&self, evidence: Evidence, at: &Points, memory: &mut Memory) -> Result<Forecasts> {
+    fn predict(
+        &self,
+        evidence: Evidence,
+        at: &Points,
+        memory: &mut Memory,
+    ) -> Result<Option<Vec<Forecast>>> {
         self.as_ref().predict(evidence, at, memory)
     }
 }

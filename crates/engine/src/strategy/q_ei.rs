@@ -28,7 +28,8 @@ use crate::space::SearchSpace;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct QEi {
-    /// The Gaussian-process regression that is fitted to the values.
+    /// The Gaussian-process regression of the values: `Fitted`, the default, finds the hyper-parameters of largest marginal
+    /// likelihood; `Fixed` takes a given kernel and variance of the noise, as the theory has it.
     pub regression: Regression,
     /// How many samples of the joint posterior estimate the improvement. More make the estimate smoother and slower.
     pub samples: usize,

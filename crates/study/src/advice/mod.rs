@@ -11,7 +11,7 @@ mod noise;
 
 use serde::Serialize;
 use wimble::goal::Direction;
-use wimble::importance::FEWEST_TRIALS;
+use wimble::importance::Importance;
 use wimble::outcome::Outcome;
 use wimble::space::{Dimension, Kind, Value};
 
@@ -96,7 +96,7 @@ pub fn advise(study: &Study) -> Result<Vec<Advice>> {
     if let [objective] = settings.goal.objectives() {
         advice.extend(edge::look(&evidence));
         advice.extend(noise::look(&evidence));
-        if evidence.ranked().len() >= FEWEST_TRIALS {
+        if evidence.ranked().len() >= Importance::FEWEST_TRIALS {
             advice.extend(effect::look(&study.importance(&objective.name)?));
         }
         advice.extend(gain::look(&evidence));

@@ -4,7 +4,7 @@
 //! looks at it, one at a time for each study, and never for a study so long that everybody would wait for it.
 
 use crate::{Result, Study};
-use wimble::forecast::Forecasts;
+use wimble::forecast::Forecast;
 use wimble::space::Configuration;
 
 /// The most finished trials of a study whose model is shown.
@@ -35,7 +35,7 @@ impl Model {
     }
 
     /// What the method expects of each configuration; `None` if it has no model yet, or the study is too long.
-    pub fn predict(&self, configurations: &[Configuration]) -> Result<Forecasts> {
+    pub fn predict(&self, configurations: &[Configuration]) -> Result<Option<Vec<Forecast>>> {
         if configurations.is_empty() || !self.is_offered()? {
             return Ok(None);
         }

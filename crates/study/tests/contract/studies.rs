@@ -247,10 +247,8 @@ pub fn a_strategy_of_the_users_own_proposes_and_is_named(place: &Place) {
             size: usize,
             _: &mut wimble::strategy::Memory,
         ) -> wimble::Result<wimble::points::Points> {
-            use wimble::strategy::opening::{Initial, place};
-            place(evidence, size, "corner", Initial::First(0), |opening| {
-                let dim = opening.evidence.space.dim();
-                Ok(wimble::points::Points::zeros(dim, opening.count))
+            evidence.place(size, "corner", 0, |evidence, count, _| {
+                Ok(wimble::points::Points::zeros(evidence.space.dim(), count))
             })
         }
     }

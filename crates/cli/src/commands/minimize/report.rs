@@ -4,11 +4,11 @@
 use anyhow::Result;
 use comfy_table::CellAlignment;
 use serde::Serialize;
-use wimble::ledger::Best;
+use wimble::outcome::Measurement;
 use wimble::pareto;
 use wimble::points::Points;
 use wimble::seed::Seed;
-use wimble::session::Session;
+use wimble::session::{Best, Session, Trial};
 use wimble_problems::{Answer, KnownFront, Task};
 
 use super::coordinates;
@@ -70,8 +70,8 @@ impl Round {
 /// The hypervolume of the front on the scale of the known one.
 fn scaled_hypervolume(session: &Session, known: &KnownFront) -> Result<f64> {
     let front = session.front()?;
-    let rows = front.trials.iter().map(|trial| {
-        let values: Vec<f64> = trial.measurement.objectives.iter().map(|m| m.value).collect();
+    let rows = front.trials.iter().map(|(_, told)| {
+        let values: Vec<f64> = told.objectives.iter().map(|m| m.value).collect();
         known.scaled(&values)
     });
     let rows = Points::from_rows(known.ideal.len(), rows);
@@ -137,10 +137,10 @@ impl Report {
     ) -> Result<Self> {
         let feasible_trials = session.standing().meeting();
         let result = if task.objectives().len() > 1 {
-            let point = |trial: wimble::ledger::FrontTrial| -> Result<FrontPoint> {
+            let point = |(trial, told): (Trial, Measurement)| -> Result<FrontPoint> {
                 Ok(FrontPoint {
-                    trial: trial.trial,
-                    objectives: trial.measurement.objectives.iter().map(|m| m.value).collect(),
+                    trial: trial.id,
+                    objectives: told.objectives.iter().map(|m| m.value).collect(),
                     point: coordinates(&trial.configuration, task)?,
                 })
             };

@@ -59,7 +59,8 @@ pub struct BayesianLogistic {
     pub features: usize,
     /// What the features are drawn from, for all fits alike.
     pub features_seed: Seed,
-    /// ℓ, in sides of the unit cube. With longer ones the probability varies more slowly.
+    /// ℓ, in sides of the unit cube: `Fixed`, one for each coordinate, or, by default, `LeaveOneOut`, that of some candidates
+    /// under which each label is best predicted from the others. With longer ones the probability varies more slowly.
     pub length_scales: LengthScales,
     /// s², the variance of the logit before any label is seen, the intercept's aside.
     pub prior_variance: f64,

@@ -41,7 +41,8 @@ pub struct LeastSquares {
     /// λ, the ridge, positive: the variance of the noise in the labels. With more of it the estimate is smoother, and
     /// further from 0 and 1.
     pub ridge: f64,
-    /// Where the kernel comes from.
+    /// Where the kernel comes from: `MarginalLikelihood`, the default, finds the one that makes the labels likeliest;
+    /// `Fixed` takes a given one, as the theory has it.
     // Version 0.1 wrote the names with `_`, here and in what this contains.
     #[serde(alias = "hyper_parameters")]
     pub hyper_parameters: HyperParameters,

@@ -75,9 +75,10 @@ pub struct Tpe {
     pub initial: usize,
     /// How many candidates are drawn for each point; 24, as in HyperOpt and Optuna.
     pub candidates: usize,
-    /// How many trials count as good.
+    /// How many of n trials with a value count as good: a `Tenth` of them, as in Optuna, or a quarter of their `Root`, as in
+    /// HyperOpt; at most 25.
     pub good: GoodCount,
-    /// How wide the kernels are. Wider ones explore more.
+    /// How wide the kernels are: as far as the farther of the two `Neighbours`, or by `Scott`'s rule. Wider ones explore more.
     pub bandwidth: Bandwidth,
     /// The most bad trials that are used, pending ones not counted; 1000.
     pub most_bad: usize,
