@@ -10,6 +10,7 @@
 
 pub mod desk;
 #[cfg(test)]
+#[path = "../../study/src/view/fixtures.rs"]
 mod fixtures;
 #[cfg(any(feature = "http", feature = "mcp"))]
 mod given;

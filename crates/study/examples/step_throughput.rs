@@ -6,9 +6,10 @@
 //! JSON. Each worker has one trial and reports RATE / WORKERS steps a second, those of a fifth of a second in one call, as
 //! the runner does; RATE 0 means as many as go through, one in each call. Every step is checked in the end.
 
+mod workers;
+
 use std::error::Error;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -43,27 +44,14 @@ fn measure(address: &str, workers: usize, rate: f64, seconds: f64) -> Result<(),
     let own_rate = rate / workers as f64;
     let mut children = Vec::new();
     for worker in 0..workers {
-        let words = [address, &name, &format!("w{worker}")].map(str::to_owned);
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(words)
-            .args([own_rate.to_string(), seconds.to_string(), "worker".to_owned()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let output = child.stdout.take().ok_or("no output")?;
-        children.push((child, BufReader::new(output)));
+        let (worker, rate, seconds) =
+            (format!("w{worker}"), own_rate.to_string(), seconds.to_string());
+        children.push(workers::spawn([address, &name, &worker, &rate, &seconds, "worker"])?);
     }
-    let mut line = String::new();
-    for (_, output) in &mut children {
-        output.read_line(&mut line)?;
-    }
-    let start = Instant::now();
-    for (child, _) in &mut children {
-        child.stdin.as_mut().ok_or("no input")?.write_all(b"go\n")?;
-    }
+    let start = workers::begin(&mut children)?;
     let (mut reported, mut took) = (0, Vec::new());
-    for (child, output) in &mut children {
-        for line in output.lines() {
+    for child in &mut children {
+        for line in child.1.by_ref().lines() {
             let line = line?;
             match line.split_once(' ') {
                 Some(("steps", count)) => reported += count.parse::<u64>()?,
@@ -71,9 +59,7 @@ fn measure(address: &str, workers: usize, rate: f64, seconds: f64) -> Result<(),
                 _ => {}
             }
         }
-        if !child.wait()?.success() {
-            return Err("a worker failed".into());
-        }
+        workers::join(child)?;
     }
     let elapsed = start.elapsed().as_secs_f64();
     let (mut stored, mut sequence) = (0, 0);

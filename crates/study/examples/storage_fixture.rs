@@ -53,8 +53,7 @@ fn main() -> Done<()> {
     let store: Arc<dyn Store> = match address.parse()? {
         Address::Sqlite(path) => Arc::new(Sqlite::open(path, clock.clone())?),
         Address::Postgres(address) => Arc::new(Postgres::open(&address, clock.clone())?),
-        Address::Http(_) => return Err("a fixture is a file or a database".into()),
-        Address::Memory => return Err("memory leaves nothing behind".into()),
+        _ => return Err("a fixture is a file of SQLite or a database of PostgreSQL".into()),
     };
     minimise(&store, &clock)?;
     maximise(&store)?;

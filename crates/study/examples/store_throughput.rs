@@ -7,10 +7,11 @@
 //! Creates a study, starts the workers, lets them begin together once all are connected, and prints a line of JSON.
 //! The method is `random` and the objective a parabola: what is measured is the store.
 
+mod workers;
+
 use std::error::Error;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Command, Stdio};
-use std::time::{Instant, SystemTime};
+use std::io::Write as _;
+use std::time::SystemTime;
 
 use wimble::prelude::*;
 use wimble_study::{Outcome, Settings, Study};
@@ -38,27 +39,10 @@ fn measure(address: &str, workers: usize, trials: u64, batch: usize) -> Result<(
     let study = Study::open_or_create(wimble_study::open(address)?, settings)?;
     let mut children = Vec::new();
     for worker in 0..workers {
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(["worker", address, &name, &format!("w{worker}")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let output = child.stdout.take().ok_or("no output")?;
-        children.push((child, BufReader::new(output)));
+        children.push(workers::spawn(["worker", address, &name, &format!("w{worker}")])?);
     }
-    let mut line = String::new();
-    for (_, output) in &mut children {
-        output.read_line(&mut line)?;
-    }
-    let start = Instant::now();
-    for (child, _) in &mut children {
-        child.stdin.as_mut().ok_or("no input")?.write_all(b"go\n")?;
-    }
-    for (child, _) in &mut children {
-        if !child.wait()?.success() {
-            return Err("a worker failed".into());
-        }
-    }
+    let start = workers::begin(&mut children)?;
+    children.iter_mut().try_for_each(workers::join)?;
     let seconds = start.elapsed().as_secs_f64();
     let counts = study.counts()?;
     if counts.valued != trials {

@@ -29,6 +29,10 @@
     allow(dead_code, reason = "some code serves only the back ends that are left out")
 )]
 
+// Files that other crates include name this one as they do.
+#[cfg(test)]
+extern crate self as wimble_study;
+
 pub mod addition;
 pub mod advice;
 pub mod attributes;

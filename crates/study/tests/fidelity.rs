@@ -1,13 +1,16 @@
 //! The runner with commands that report steps: what is stored, what is stopped, and what becomes of garbage.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod running;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use running::{run, runner};
 use wimble_study::runner::report_socket::{Reply, send};
-use wimble_study::runner::{End, Evaluator, Event, PATIENCE, Runner, Stop, Summary};
+use wimble_study::runner::{End, Event};
 use wimble_study::study_file::{Format, StudyFile};
 use wimble_study::{Measurement, Memory, Outcome, Sqlite, State, Store, Study, SystemClock};
 
@@ -18,39 +21,7 @@ const SPACE: &str = "\n[fidelity]\nepochs = { low = 1, high = 9 }\n\
 fn file(script: &str, more: &str) -> StudyFile {
     let script =
         format!("step() {{{{ echo \"{{{{\\\"step\\\": $1, \\\"value\\\": $2}}}}\"; }}}}; {script}");
-    let script = serde_json::to_string(&script).unwrap();
-    let text = format!(
-        "name = \"s\"\nmethod = \"random\"\ncommand = [\"sh\", \"-c\", {script}, \"sh\", \"{{x}}\"]\n{more}{SPACE}"
-    );
-    StudyFile::parse("s.toml", &text, Format::Toml).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn runner(file: &StudyFile, worker: &str) -> Runner {
-    Runner {
-        evaluator: Evaluator {
-            storage: "db".to_owned(),
-            study: file.name.clone(),
-            goal: file.goal.clone(),
-            evaluation: file.evaluation.clone().unwrap(),
-            home: ".".into(),
-        },
-        worker: worker.into(),
-        workers: file.workers,
-        time: file.time,
-        spend: file.spend,
-        patience: PATIENCE,
-        kept: None,
-        stop: Stop::default(),
-    }
-}
-
-fn run(file: &StudyFile) -> (Study, Summary, Vec<Event>) {
-    let store: Arc<dyn Store> = Arc::new(Memory::new(SystemClock));
-    let study = Study::open_or_create(store, file.settings(None)).unwrap();
-    let events = Mutex::new(Vec::new());
-    let summary =
-        runner(file, "w").run(&study, &|event| events.lock().unwrap().push(event)).unwrap();
-    (study, summary, events.into_inner().unwrap())
+    running::file("random", &script, &format!("{more}{SPACE}"))
 }
 
 fn curve(study: &Study, trial: u64) -> Vec<(f64, f64)> {

@@ -6,17 +6,19 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "the figures are part of the result")]
 
+mod children;
 mod server;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::{JoinHandle, sleep};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use children::{RUN, STORE, this_binary};
 use wimble::internals::below;
 use wimble::prelude::*;
 use wimble_study::store::Stage;
@@ -25,9 +27,7 @@ use wimble_study::{
     SystemClock, Timestamp,
 };
 
-const STORE: &str = "WIMBLE_TEST_STORE";
 const WORKER: &str = "WIMBLE_TEST_WORKER";
-const RUN: &str = "WIMBLE_TEST_RUN";
 /// Whether the worker's clock jumps.
 const JUMPS: &str = "WIMBLE_TEST_JUMPS";
 /// How often the kill tests kill, if not as often as they say.
@@ -99,38 +99,15 @@ fn patiently<T>(mut open: impl FnMut() -> Result<T, Error>) -> T {
     }
 }
 
-struct Worker {
-    child: Child,
-    acks: JoinHandle<Vec<(u64, f64)>>,
-}
+type Worker = children::Worker<f64>;
 
 fn start(address: &str, worker: &str, run: usize) -> Worker {
-    run_worker(Command::new(std::env::current_exe().unwrap()), address, worker, run)
+    run_worker(this_binary(), address, worker, run)
 }
 
 fn run_worker(mut command: Command, address: &str, worker: &str, run: usize) -> Worker {
-    let mut child = command
-        .args(["worker", "--exact", "--nocapture", "--test-threads=1"])
-        .env(STORE, address)
-        .env(WORKER, worker)
-        .env(RUN, run.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let acks = std::thread::spawn(move || {
-        let (mut acks, mut line) = (Vec::new(), String::new());
-        // The harness prints before and after; what was cut off by a kill was not acknowledged.
-        while lines.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
-            if let Some((_, ack)) = line.trim_end().split_once("ack ") {
-                let (trial, value) = ack.split_once(' ').unwrap();
-                acks.push((trial.parse().unwrap(), value.parse().unwrap()));
-            }
-            line.clear();
-        }
-        acks
-    });
-    Worker { child, acks }
+    command.env(WORKER, worker);
+    Worker::start(command, address, run)
 }
 
 fn settings(budget: u64, batch_size: usize, lease: Duration) -> Settings {

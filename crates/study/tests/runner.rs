@@ -1,59 +1,23 @@
 //! The runner with real commands on real stores: nothing lost, nothing told twice, everything ended.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod running;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use wimble_study::runner::{End, Evaluator, Event, PATIENCE, Runner, Stop, Summary};
+use running::{memory, open, run, runner};
+use wimble_study::runner::{End, Event, Summary};
 use wimble_study::study_file::{Format, StudyFile};
-use wimble_study::{Filter, Memory, Outcome, Sqlite, State, Store, Study, SystemClock};
+use wimble_study::{Filter, Outcome, Sqlite, State, Store, Study};
 
 const SPACE: &str = "\n[space]\nx = { type = \"real\", low = -1, high = 1 }\n";
 
 fn file(script: &str, more: &str) -> StudyFile {
-    let script = serde_json::to_string(script).unwrap();
-    let text = format!(
-        "name = \"s\"\nmethod = \"sobol\"\ncommand = [\"sh\", \"-c\", {script}, \"sh\", \"{{x}}\"]\n{more}{SPACE}"
-    );
-    StudyFile::parse("s.toml", &text, Format::Toml).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn open(store: &Arc<dyn Store>, file: &StudyFile) -> Study {
-    Study::open_or_create(Arc::clone(store), file.settings(None)).unwrap()
-}
-
-fn runner(file: &StudyFile, worker: &str) -> Runner {
-    Runner {
-        evaluator: Evaluator {
-            storage: "db".to_owned(),
-            study: file.name.clone(),
-            goal: file.goal.clone(),
-            evaluation: file.evaluation.clone().unwrap(),
-            home: ".".into(),
-        },
-        worker: worker.into(),
-        workers: file.workers,
-        time: file.time,
-        spend: file.spend,
-        patience: PATIENCE,
-        kept: None,
-        stop: Stop::default(),
-    }
-}
-
-fn memory() -> Arc<dyn Store> {
-    Arc::new(Memory::new(SystemClock))
-}
-
-fn run(file: &StudyFile) -> (Study, Summary, Vec<Event>) {
-    let study = open(&memory(), file);
-    let events = Mutex::new(Vec::new());
-    let summary =
-        runner(file, "w").run(&study, &|event| events.lock().unwrap().push(event)).unwrap();
-    (study, summary, events.into_inner().unwrap())
+    running::file("sobol", script, &format!("{more}{SPACE}"))
 }
 
 fn values(study: &Study) -> Vec<Option<Outcome>> {

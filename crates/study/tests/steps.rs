@@ -5,20 +5,19 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "the figures are part of the result")]
 
+mod children;
 mod server;
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, Command, Stdio};
-use std::thread::{JoinHandle, sleep};
+use std::io::Write as _;
+use std::thread::sleep;
 use std::time::Duration;
 
+use children::{RUN, STORE, this_binary};
 use wimble::internals::below;
 use wimble::prelude::*;
 use wimble::stopping::Rule;
 use wimble_study::{Error, Filter, Follower, Settings, Study};
 
-const STORE: &str = "WIMBLE_TEST_STORE";
-const RUN: &str = "WIMBLE_TEST_RUN";
 const LEASE: Duration = Duration::from_millis(500);
 const HIGHEST: u32 = 20;
 
@@ -56,34 +55,7 @@ fn worker() {
     }
 }
 
-struct Worker {
-    child: Child,
-    acks: JoinHandle<Vec<(u64, u32)>>,
-}
-
-fn start(address: &str, run: usize) -> Worker {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["worker", "--exact", "--nocapture", "--test-threads=1"])
-        .env(STORE, address)
-        .env(RUN, run.to_string())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    let acks = std::thread::spawn(move || {
-        let (mut acks, mut line) = (Vec::new(), String::new());
-        // What was cut off by a kill was not acknowledged.
-        while lines.read_line(&mut line).unwrap() > 0 && line.ends_with('\n') {
-            if let Some((_, ack)) = line.trim_end().split_once("ack ") {
-                let (trial, at) = ack.split_once(' ').unwrap();
-                acks.push((trial.parse().unwrap(), at.parse().unwrap()));
-            }
-            line.clear();
-        }
-        acks
-    });
-    Worker { child, acks }
-}
+type Worker = children::Worker<u32>;
 
 fn kill_workers(back_end: &str, address: &str, kills: usize) {
     let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
@@ -99,12 +71,14 @@ fn kill_workers(back_end: &str, address: &str, kills: usize) {
     // One that follows while they work, and one that reads everything in the end.
     let mut eager = Follower::new(&settings);
     let mut rng = Seed(5).stream("kills", 0);
-    let mut workers: Vec<Worker> = (0..4).map(|run| start(address, run)).collect();
+    let mut workers: Vec<Worker> =
+        (0..4).map(|run| Worker::start(this_binary(), address, run)).collect();
     let mut acks = Vec::new();
     for kill in 0..kills {
         sleep(Duration::from_millis(50 + below(&mut rng, 200) as u64));
         let place = below(&mut rng, workers.len());
-        let mut killed = std::mem::replace(&mut workers[place], start(address, kill + 4));
+        let mut killed =
+            std::mem::replace(&mut workers[place], Worker::start(this_binary(), address, kill + 4));
         killed.child.kill().unwrap();
         assert!(!killed.child.wait().unwrap().success(), "it was killed, and did not end itself");
         acks.extend(killed.acks.join().unwrap());

@@ -6,21 +6,20 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard};
 
-use super::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
+use super::calls::written_by_the_rules;
+use super::rows::{Answer, Head, Holder, LOOKED_AT, Reads, Rows};
 use super::rules::Rules;
 use super::{
-    Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Resume, Stage, Store, Tell,
-    Transfer, ranked_value,
+    Ask, Filter, OutcomeKind, Proposal, Reader, Refused, Reply, Stage, Store, ranked_value,
 };
 
-use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::random::random_word;
 use crate::settings::{EngineSpan, Record, check_format};
-use crate::step::{Report, Step};
+use crate::step::Step;
 use crate::trial::{Change, Origin, State, Token, Trial};
 
 /// Studies in memory.
@@ -170,40 +169,14 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
-        self.write(study, |rules| rules.set_budget(budget))
-    }
+    written_by_the_rules!();
 
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         self.write(study, |rules| rules.ask(ask, proposal))
     }
 
-    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {
-        self.write(study, |rules| rules.resume(resume))
-    }
-
-    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
-        self.write(study, |rules| rules.add(additions))
-    }
-
-    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
-        self.write(study, |rules| rules.transfer(transfer))
-    }
-
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.write(study, |rules| rules.heartbeats(tokens))
-    }
-
-    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
-        self.write(study, |rules| rules.report(reports))
-    }
-
-    fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
-        self.write(study, |rules| rules.tell(tell))
-    }
-
-    fn release(&self, study: &str, token: Token) -> Result<()> {
-        self.write(study, |rules| rules.release(token))
     }
 }
 
@@ -357,12 +330,8 @@ impl Rows for Table {
         Ok(due.map(|&(_, id)| self.get(id)).collect())
     }
 
-    fn held_by(
-        &mut self,
-        worker: &str,
-        incarnation: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Trial>> {
+    fn held_by(&mut self, holder: Holder<'_>, limit: usize) -> Result<Vec<Trial>> {
+        let Holder { worker, incarnation } = holder;
         let held = self.held.get(worker).into_iter().flatten().map(|&id| self.get(id));
         let own = held
             .filter(|trial| trial.lease().is_some_and(|lease| lease.is_of(worker, incarnation)));

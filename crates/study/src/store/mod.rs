@@ -74,6 +74,7 @@
 //! time than its batch size, for as long as that happens: many processes would otherwise drop nearly all that they propose.
 
 pub mod address;
+mod calls;
 mod checks;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod columns;

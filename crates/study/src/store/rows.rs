@@ -94,6 +94,19 @@ pub(super) enum Reads<'a> {
     Reports(&'a [Report]),
 }
 
+/// Who holds trials: an incarnation of a worker.
+#[derive(Clone, Copy)]
+pub(super) struct Holder<'a> {
+    pub worker: &'a str,
+    pub incarnation: Option<&'a str>,
+}
+
+impl<'a> Ask<'a> {
+    pub(super) fn holder(&self) -> Holder<'a> {
+        Holder { worker: self.worker, incarnation: self.incarnation }
+    }
+}
+
 /// The rows of one study, inside a transaction.
 pub(super) trait Rows {
     /// The head, and the time.
@@ -104,13 +117,8 @@ pub(super) trait Rows {
     fn update(&mut self, trial: &Trial) -> Result<()>;
     /// The running trials whose leases are due at `now`, the longest due first, [`LOOKED_AT`] at most.
     fn due(&mut self, now: Timestamp) -> Result<Vec<Trial>>;
-    /// The first running trials of an incarnation of a worker.
-    fn held_by(
-        &mut self,
-        worker: &str,
-        incarnation: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Trial>>;
+    /// The first running trials of a holder.
+    fn held_by(&mut self, holder: Holder<'_>, limit: usize) -> Result<Vec<Trial>>;
     /// The first queued trials: those that users added, then the others, each in the order of their numbers.
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>>;
     fn answer(&mut self, key: &str) -> Result<Option<Answer>>;

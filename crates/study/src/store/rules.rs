@@ -14,7 +14,7 @@ use wimble::space::Configuration;
 use super::checks::{
     check_additions, check_ask, check_resume, check_tell, invalid, storable, storable_step,
 };
-use super::rows::{Answer, Granted, Head, REVIEWED, Reads, Rows};
+use super::rows::{Answer, Granted, Head, Holder, REVIEWED, Reads, Rows};
 use super::{ANSWERS_KEPT, Ask, LONGEST_NOTICE, Proposal, Refused, Reply, Resume, Tell};
 use crate::addition::Addition;
 use crate::attributes::Attributes;
@@ -42,7 +42,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         if let Some(answer) = self.rows.answer(ask.key)? {
             return self.repeat(ask, &answer).map(Reply::Claims);
         }
-        let held = self.rows.held_by(ask.worker, ask.incarnation, ask.wanted)?;
+        let held = self.rows.held_by(ask.holder(), ask.wanted)?;
         let waiting = if ask.fresh { 0 } else { ask.wanted - held.len() };
         let queued = self.rows.queued(waiting)?;
         let stale = self.rows.stale_answers(self.now, REVIEWED)?;
@@ -109,7 +109,8 @@ impl<'a, R: Rows> Rules<'a, R> {
         let Resume { worker, incarnation, formerly } = *resume;
         let mut moved = 0;
         for earlier in formerly.iter().filter(|earlier| *earlier != incarnation) {
-            for mut trial in self.rows.held_by(worker, Some(earlier), usize::MAX)? {
+            let holder = Holder { worker, incarnation: Some(earlier) };
+            for mut trial in self.rows.held_by(holder, usize::MAX)? {
                 let running = self.lease_for(worker, Some(incarnation));
                 self.change(&mut trial, running)?;
                 moved += 1;

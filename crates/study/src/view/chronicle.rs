@@ -377,44 +377,14 @@ pub fn words(kind: &Kind) -> Option<Vec<String>> {
 }
 
 #[cfg(test)]
-pub(crate) mod fixtures {
-    use std::sync::Arc;
-
-    use crate::{Memory, Settings, Store, Study, SystemClock};
-    use wimble::prelude::*;
-
-    /// A study of a parabola in memory: `finished` trials with a value, then one failed, one infeasible, two running.
-    pub fn parabola(finished: usize) -> Study {
-        let space = SearchSpace::new([
-            Dimension::real("x", -2.0, 2.0),
-            Dimension::log_real("rate", 1e-4, 1.0),
-            Dimension::categorical("kind", ["a", "b"]),
-        ])
-        .unwrap();
-        let store: Arc<dyn Store> = Arc::new(Memory::new(SystemClock));
-        let settings =
-            Settings::new("parabola", space, "random".parse().unwrap()).budget(1_000_000);
-        let study = Study::open_or_create(store, settings).unwrap();
-        for i in 0..finished {
-            let claim = study.ask("w0", &format!("k{i}"), 1).unwrap().remove(0);
-            let x = claim.configuration.get("x").and_then(Value::as_real).unwrap();
-            study.tell(claim.token, &(x * x).into(), "t").unwrap();
-        }
-        let claims = study.ask("w1", "rest", 4).unwrap();
-        study.tell(claims[0].token, &Outcome::Failed("it broke".into()), "t").unwrap();
-        study.tell(claims[1].token, &Outcome::Infeasible, "t").unwrap();
-        study
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
     use crate::Filter;
+    use crate::view::fixtures::parabola;
 
     #[test]
     fn columns_are_what_the_store_has_however_the_changes_were_read() {
-        let study = fixtures::parabola(30);
+        let study = parabola(30);
         let store = &**study.store();
         let mut whole = Chronicle::new(store.study("parabola").unwrap());
         whole.catch_up(store).unwrap();
@@ -459,7 +429,7 @@ mod tests {
 
     #[test]
     fn a_finished_trial_that_changes_belongs_to_another_study() {
-        let study = fixtures::parabola(2);
+        let study = parabola(2);
         let mut chronicle = Chronicle::new(study.store().study("parabola").unwrap());
         chronicle.catch_up(&**study.store()).unwrap();
         let mut trial = study.trial(0).unwrap();

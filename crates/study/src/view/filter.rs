@@ -376,7 +376,7 @@ impl Parser<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::chronicle::fixtures::parabola;
+    use crate::view::fixtures::parabola;
     use proptest::prelude::*;
 
     fn chronicle() -> Chronicle {

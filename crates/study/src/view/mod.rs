@@ -5,6 +5,8 @@ pub mod axes;
 pub mod chronicle;
 pub mod figures;
 pub mod filter;
+#[cfg(test)]
+mod fixtures;
 pub mod model;
 pub mod table;
 

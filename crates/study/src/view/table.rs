@@ -85,7 +85,7 @@ pub fn trials(store: &dyn Reader, study: &str, page: &Page) -> Result<Vec<Trial>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::chronicle::fixtures::parabola;
+    use crate::view::fixtures::parabola;
 
     #[test]
     fn pages_are_parts_of_the_whole_sorted_table() {

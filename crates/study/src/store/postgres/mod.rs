@@ -42,13 +42,14 @@ use self::link::{Command, Link};
 use self::plain::Turn;
 use self::rows::Table;
 use self::target::Target;
+use super::calls::read_from_a_table;
 use super::checks::{
     check_additions, check_ask, check_resume, check_tell, storable, storable_step,
 };
 use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell, Transfer};
+use super::{Ask, Proposal, Reader, Refused, Reply, Resume, Store, Tell, Transfer};
 use crate::addition::Addition;
 use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
@@ -56,7 +57,7 @@ use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
 use crate::step::{Report, Step};
-use crate::trial::{Change, Token, Trial};
+use crate::trial::{Token, Trial};
 
 /// Default time to wait for an unreachable server.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -306,14 +307,7 @@ impl Reader for Postgres {
         })
     }
 
-    fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
-        let changes = self.read(study, |table| table.changes_since(sequence, limit))?;
-        Ok(changes.into_iter().map(|trial| Change { trial }).collect())
-    }
-
-    fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>> {
-        self.read(study, |table| table.filtered(filter))
-    }
+    read_from_a_table!();
 
     fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
         self.read(study, |table| table.numbered(trial))
@@ -321,14 +315,6 @@ impl Reader for Postgres {
 
     fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
         self.read(study, |table| table.curve(trial))
-    }
-
-    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
-        self.read(study, |table| table.steps_since(sequence, limit))
-    }
-
-    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
-        self.read(study, |table| table.best(count))
     }
 
     fn counts(&self, study: &str) -> Result<Counts> {

@@ -18,7 +18,7 @@ use crate::settings::Record;
 use crate::step::{Report, Step, fidelity};
 use crate::store::columns::head::{self, Entry};
 use crate::store::columns::{Columns as _, bounded, record, step, trial};
-use crate::store::rows::{Answer, Head, LOOKED_AT, REVIEWED, Reads, Rows};
+use crate::store::rows::{Answer, Head, Holder, LOOKED_AT, REVIEWED, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::Trial;
 
@@ -474,12 +474,8 @@ impl Rows for Table<'_> {
         self.trials_of(&rows)
     }
 
-    fn held_by(
-        &mut self,
-        worker: &str,
-        incarnation: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Trial>> {
+    fn held_by(&mut self, holder: Holder<'_>, limit: usize) -> Result<Vec<Trial>> {
+        let Holder { worker, incarnation } = holder;
         if let Some(mut held) = self.fetched.held.take() {
             held.truncate(limit);
             return Ok(held);

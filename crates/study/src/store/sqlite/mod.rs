@@ -34,18 +34,18 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use self::contents::Contents;
 use self::rows::Table;
+use super::calls::{read_from_a_table, written_by_the_rules};
 use super::columns::head;
 use super::rows::Reads;
 use super::rules::Rules;
-use super::{Ask, Filter, Proposal, Reader, Refused, Reply, Resume, Store, Tell, Transfer};
-use crate::addition::Addition;
+use super::{Ask, Proposal, Reader, Refused, Reply, Store};
 use crate::clock::{Clock, SystemClock};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
 use crate::settings::Record;
-use crate::step::{Report, Step};
-use crate::trial::{Change, Token, Trial};
+use crate::step::Step;
+use crate::trial::{Token, Trial};
 
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -293,14 +293,7 @@ impl Reader for Sqlite {
         })
     }
 
-    fn changes_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Change>> {
-        let changes = self.read(study, |table| table.changes_since(sequence, limit))?;
-        Ok(changes.into_iter().map(|trial| Change { trial }).collect())
-    }
-
-    fn trials(&self, study: &str, filter: &Filter) -> Result<Vec<Trial>> {
-        self.read(study, |table| table.filtered(filter))
-    }
+    read_from_a_table!();
 
     fn trial(&self, study: &str, trial: u64) -> Result<Trial> {
         self.read(study, |table| {
@@ -313,14 +306,6 @@ impl Reader for Sqlite {
     fn steps(&self, study: &str, trial: u64) -> Result<Vec<Step>> {
         self.trial(study, trial)?;
         self.read(study, |table| table.steps_from(trial, 0.0))
-    }
-
-    fn steps_since(&self, study: &str, sequence: u64, limit: usize) -> Result<Vec<Step>> {
-        self.read(study, |table| table.steps_since(sequence, limit))
-    }
-
-    fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
-        self.read(study, |table| table.best(count))
     }
 
     fn counts(&self, study: &str) -> Result<Counts> {
@@ -398,9 +383,7 @@ impl Store for Sqlite {
         self.sync()
     }
 
-    fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
-        self.write(study, |rules| rules.set_budget(budget))
-    }
+    written_by_the_rules!();
 
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         let reply = self.write_soon(study, |rules| rules.ask(ask, proposal))?;
@@ -411,32 +394,8 @@ impl Store for Sqlite {
         Ok(reply)
     }
 
-    fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {
-        self.write(study, |rules| rules.resume(resume))
-    }
-
-    fn add(&self, study: &str, additions: &[Addition]) -> Result<Vec<u64>> {
-        self.write(study, |rules| rules.add(additions))
-    }
-
-    fn transfer(&self, study: &str, transfer: &Transfer<'_>) -> Result<()> {
-        self.write(study, |rules| rules.transfer(transfer))
-    }
-
     fn heartbeats(&self, study: &str, tokens: &[Token]) -> Result<Vec<Refused>> {
         self.write_soon(study, |rules| rules.heartbeats(tokens))
-    }
-
-    fn reports(&self, study: &str, reports: &[Report]) -> Result<Vec<Refused>> {
-        self.write(study, |rules| rules.report(reports))
-    }
-
-    fn tell_with(&self, study: &str, tell: &Tell<'_>) -> Result<()> {
-        self.write(study, |rules| rules.tell(tell))
-    }
-
-    fn release(&self, study: &str, token: Token) -> Result<()> {
-        self.write(study, |rules| rules.release(token))
     }
 }
 

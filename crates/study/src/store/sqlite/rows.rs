@@ -16,7 +16,7 @@ use crate::settings::Record;
 use crate::step::Step;
 use crate::store::columns::head::{self, Entry};
 use crate::store::columns::{Cell, Cells, Columns as _, Read, bounded, record, step, trial};
-use crate::store::rows::{Answer, Head, LOOKED_AT, Reads, Rows};
+use crate::store::rows::{Answer, Head, Holder, LOOKED_AT, Reads, Rows};
 use crate::store::{Filter, OutcomeKind, Stage};
 use crate::trial::Trial;
 
@@ -293,12 +293,8 @@ impl Rows for Table<'_> {
         self.select(clauses, params![self.entry.id, now.0, bounded(LOOKED_AT as u64)])
     }
 
-    fn held_by(
-        &mut self,
-        worker: &str,
-        incarnation: Option<&str>,
-        limit: usize,
-    ) -> Result<Vec<Trial>> {
+    fn held_by(&mut self, holder: Holder<'_>, limit: usize) -> Result<Vec<Trial>> {
+        let Holder { worker, incarnation } = holder;
         let clauses = "INDEXED BY trials_worker \
                        WHERE study = ?1 AND stage = 'running' AND worker = ?2 AND incarnation IS ?3 \
                        ORDER BY id LIMIT ?4";

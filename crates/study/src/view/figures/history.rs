@@ -225,7 +225,7 @@ fn thinned(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::chronicle::fixtures::parabola;
+    use crate::view::fixtures::parabola;
 
     fn of(finished: usize) -> Chronicle {
         let study = parabola(finished);

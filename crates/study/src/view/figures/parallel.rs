@@ -64,7 +64,7 @@ pub fn parallel(chronicle: &Chronicle) -> Parallel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::chronicle::fixtures::parabola;
+    use crate::view::fixtures::parabola;
 
     #[test]
     fn the_best_are_all_there_and_last() {

@@ -91,7 +91,7 @@ pub fn timeline(chronicle: &Chronicle, view: &View, now: f64) -> Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::chronicle::fixtures::parabola;
+    use crate::view::fixtures::parabola;
 
     #[test]
     fn every_evaluation_has_a_bar_and_a_running_one_no_end() {

@@ -1,4 +1,4 @@
-//! A study to look at, for tests.
+//! A study to look at, for the tests of this crate and of the server, which includes this file.
 
 use std::sync::Arc;
 
