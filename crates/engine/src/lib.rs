@@ -106,9 +106,7 @@ pub mod internals {
     pub use crate::seed::fnv::fnv1a;
     pub use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
     pub use crate::strategy::spec::{BorePlusPlusSpec, BoreSpec};
-    pub use crate::theory::confidence::{
-        LabelNoise, confidence_width_for, integrated_confidence_width,
-    };
+    pub use crate::theory::confidence::{LabelNoise, SubGaussian, confidence_width_for};
     pub use crate::theory::deviation_sum::{
         deviation_sum, paper_constant_follows, paper_deviation_sum,
     };

@@ -2,12 +2,12 @@
 //! seed and evidence, and nothing lost.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod searches;
 mod suite;
 
 use std::collections::HashSet;
 
 use suite::{FINITE, METHODS, SEVERAL, strategy};
-use wimble::Error;
 use wimble::internals;
 use wimble::prelude::*;
 
@@ -27,19 +27,12 @@ fn the_list_has_every_name_of_the_table() {
 }
 
 fn mixed_space() -> SearchSpace {
-    SearchSpace::new([
-        Dimension::log_real("rate", 1e-5, 1.0),
-        Dimension::integer("layers", 1, 5),
-        Dimension::boolean("augment"),
-        Dimension::categorical("optimiser", ["adam", "sgd", "lion"]),
-        Dimension::real("momentum", 0.0, 0.99).when("optimiser", ["sgd"]),
-        Dimension::ordinal("precision", ["low", "high"]),
-    ])
-    .unwrap()
+    let ordinal = Dimension::ordinal("precision", ["low", "high"]);
+    SearchSpace::new(searches::mixed_dimensions().into_iter().chain([ordinal])).unwrap()
 }
 
 /// A smooth objective on the mixed space that fails here and there.
-fn objective(configuration: &Configuration) -> Outcome {
+fn objective(_: &Session, configuration: &Configuration) -> Outcome {
     let real = |name: &str| match configuration.get(name) {
         Some(Value::Real(x)) => *x,
         Some(Value::Integer(x)) => *x as f64,
@@ -56,16 +49,7 @@ fn objective(configuration: &Configuration) -> Outcome {
 }
 
 fn run(session: &mut Session, batches: &[usize]) -> Vec<Trial> {
-    let mut all = Vec::new();
-    for &size in batches {
-        let trials = session.ask(size).unwrap();
-        assert_eq!(trials.len(), size);
-        for trial in &trials {
-            session.tell(trial.id, objective(&trial.configuration)).unwrap();
-        }
-        all.extend(trials);
-    }
-    all
+    searches::in_batches(session, batches, &objective)
 }
 
 #[test]
@@ -97,23 +81,8 @@ fn forecasts_are_finite_pure_and_change_no_suggestion() {
             let goal = Direction::Maximise;
             Session::new(mixed_space(), strategy(method), goal, Seed(4)).unwrap()
         };
-        let (mut session, mut other) = (session(), session());
-        assert_eq!(session.predict(&[]).unwrap(), None, "{method} has nothing to learn from");
-        let trials = run(&mut session, &[10, 8]);
-        run(&mut other, &[10, 8]);
-        let at: Vec<Configuration> = trials.into_iter().map(|trial| trial.configuration).collect();
-        let forecasts = session.predict(&at).unwrap();
+        let forecasts = searches::with_forecasts(session, &objective, method);
         assert_eq!(forecasts.is_some(), modelled(method), "{method}");
-        assert_eq!(session.predict(&at).unwrap(), forecasts, "{method}");
-        for Forecast { mean, deviation, good, success, .. } in forecasts.into_iter().flatten() {
-            assert!(mean.is_none_or(f64::is_finite), "{method}");
-            assert!(deviation.is_none_or(|d| d >= 0.0 && d.is_finite()), "{method}");
-            let good = good.into_iter().flat_map(|good| [Some(good.probability), good.upper_bound]);
-            for probability in good.chain([success]).flatten() {
-                assert!((0.0..=1.0).contains(&probability), "{method}: {probability}");
-            }
-        }
-        assert_eq!(session.ask(3).unwrap(), other.ask(3).unwrap(), "{method}");
     }
 }
 
@@ -176,30 +145,9 @@ fn a_session_that_was_saved_and_loaded_goes_on_as_if_it_had_not_been() {
 
 #[test]
 fn a_finite_space_is_used_up_exactly_and_then_refused() {
+    let evaluate = |_: &Session, at: &Configuration| Outcome::from(at.integer("a").unwrap() as f64);
     for (name, strategy) in strategies() {
-        let space = SearchSpace::new([
-            Dimension::integer("a", 0, 4),
-            Dimension::categorical("b", ["x", "y", "z"]),
-        ])
-        .unwrap();
-        let mut session = Session::new(space, strategy, Direction::Maximise, Seed(2)).unwrap();
-        let mut seen = HashSet::new();
-        for size in [4, 6, 3, 1] {
-            for (i, trial) in session.ask(size).unwrap().into_iter().enumerate() {
-                assert!(seen.insert(trial.configuration.to_string()), "{name}");
-                // One of each batch stays pending.
-                if i > 0 || size == 1 {
-                    session.tell(trial.id, Outcome::from(i as f64)).unwrap();
-                }
-            }
-        }
-        let error = session.ask(2).unwrap_err();
-        assert_eq!(error, Error::Exhausted { tried: 14, total: 15, requested: 2 }, "{name}");
-        assert_eq!(session.ask(1).unwrap().len(), 1);
-        assert_eq!(
-            session.ask(1).unwrap_err(),
-            Error::Exhausted { tried: 15, total: 15, requested: 1 }
-        );
+        searches::until_used_up(strategy, Direction::Maximise, &evaluate, name);
     }
 }
 
@@ -290,18 +238,7 @@ fn trials_may_be_told_in_any_order_while_others_are_asked_for() {
     for (name, strategy) in strategies() {
         let mut session =
             Session::new(mixed_space(), strategy, Direction::Minimise, Seed(1)).unwrap();
-        let mut running: Vec<Trial> = session.ask(12).unwrap();
-        let mut seen: HashSet<String> =
-            running.iter().map(|trial| trial.configuration.to_string()).collect();
-        for step in 0..15 {
-            let done = running.swap_remove((step * 7) % running.len());
-            session.tell(done.id, objective(&done.configuration)).unwrap();
-            for trial in session.ask(1).unwrap() {
-                assert!(seen.insert(trial.configuration.to_string()), "{name}");
-                running.push(trial);
-            }
-        }
-        assert_eq!(session.pending().count(), 12);
+        searches::in_any_order(&mut session, 15, &objective, name);
     }
 }
 

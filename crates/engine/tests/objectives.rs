@@ -2,12 +2,12 @@
 //! conformance.rs.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod searches;
 mod suite;
 
 use std::collections::HashSet;
 
 use suite::{SEVERAL, strategy};
-use wimble::Error;
 use wimble::prelude::*;
 
 fn goal(objectives: usize, constraints: usize) -> Goal {
@@ -44,14 +44,7 @@ fn served() -> Vec<(Goal, &'static str)> {
 }
 
 fn mixed_space() -> SearchSpace {
-    SearchSpace::new([
-        Dimension::log_real("rate", 1e-5, 1.0),
-        Dimension::integer("layers", 1, 5),
-        Dimension::boolean("augment"),
-        Dimension::categorical("optimiser", ["adam", "sgd", "lion"]),
-        Dimension::real("momentum", 0.0, 0.99).when("optimiser", ["sgd"]),
-    ])
-    .unwrap()
+    SearchSpace::new(searches::mixed_dimensions()).unwrap()
 }
 
 fn real_space(dim: usize) -> SearchSpace {
@@ -59,8 +52,9 @@ fn real_space(dim: usize) -> SearchSpace {
 }
 
 /// Smooth columns that trade off against each other; fails here and there.
-fn measure(space: &SearchSpace, goal: &Goal, configuration: &Configuration) -> Outcome {
-    let x = space.encode(configuration).unwrap();
+fn measure(session: &Session, configuration: &Configuration) -> Outcome {
+    let goal = session.goal();
+    let x = session.space().encode(configuration).unwrap();
     if x[0] > 0.95 {
         return Outcome::failed();
     }
@@ -85,17 +79,7 @@ fn measure(space: &SearchSpace, goal: &Goal, configuration: &Configuration) -> O
 }
 
 fn run(session: &mut Session, batches: &[usize]) -> Vec<Trial> {
-    let mut all = Vec::new();
-    for &size in batches {
-        let trials = session.ask(size).unwrap();
-        assert_eq!(trials.len(), size);
-        for trial in &trials {
-            let outcome = measure(session.space(), session.goal(), &trial.configuration);
-            session.tell(trial.id, outcome).unwrap();
-        }
-        all.extend(trials);
-    }
-    all
+    searches::in_batches(session, batches, &measure)
 }
 
 #[test]
@@ -137,26 +121,8 @@ fn saving_and_loading_changes_nothing() {
 #[test]
 fn a_finite_space_is_used_up_exactly_and_then_refused() {
     for (goal, method) in served() {
-        let space = SearchSpace::new([
-            Dimension::integer("a", 0, 4),
-            Dimension::categorical("b", ["x", "y", "z"]),
-        ])
-        .unwrap();
-        let mut session = Session::new(space, strategy(method), goal.clone(), Seed(2)).unwrap();
-        let mut seen = HashSet::new();
-        for size in [4, 6, 3, 1] {
-            for (i, trial) in session.ask(size).unwrap().into_iter().enumerate() {
-                assert!(seen.insert(trial.configuration.to_string()), "{method}, {goal}");
-                // One of each batch stays pending.
-                if i > 0 || size == 1 {
-                    let outcome = measure(session.space(), &goal, &trial.configuration);
-                    session.tell(trial.id, outcome).unwrap();
-                }
-            }
-        }
-        let error = session.ask(2).unwrap_err();
-        assert_eq!(error, Error::Exhausted { tried: 14, total: 15, requested: 2 }, "{method}");
-        assert_eq!(session.ask(1).unwrap().len(), 1);
+        let words = format!("{method}, {goal}");
+        searches::until_used_up(strategy(method), goal, &measure, &words);
     }
 }
 
@@ -214,21 +180,9 @@ fn one_dimension_and_thirty_and_batches_of_one_and_of_sixty() {
 #[test]
 fn trials_may_be_told_in_any_order_while_others_are_asked_for() {
     for (goal, method) in served() {
-        let mut session =
-            Session::new(mixed_space(), strategy(method), goal.clone(), Seed(1)).unwrap();
-        let mut running: Vec<Trial> = session.ask(12).unwrap();
-        let mut seen: HashSet<String> =
-            running.iter().map(|trial| trial.configuration.to_string()).collect();
-        for step in 0..12 {
-            let done = running.swap_remove((step * 7) % running.len());
-            let outcome = measure(session.space(), &goal, &done.configuration);
-            session.tell(done.id, outcome).unwrap();
-            for trial in session.ask(1).unwrap() {
-                assert!(seen.insert(trial.configuration.to_string()), "{method}, {goal}");
-                running.push(trial);
-            }
-        }
-        assert_eq!(session.pending().count(), 12);
+        let words = format!("{method}, {goal}");
+        let mut session = Session::new(mixed_space(), strategy(method), goal, Seed(1)).unwrap();
+        searches::in_any_order(&mut session, 12, &measure, &words);
     }
 }
 
@@ -237,29 +191,7 @@ fn forecasts_are_finite_pure_and_change_no_suggestion() {
     for (goal, method) in served() {
         let session =
             || Session::new(mixed_space(), strategy(method), goal.clone(), Seed(4)).unwrap();
-        let (mut session, mut other) = (session(), session());
-        assert_eq!(session.predict(&[]).unwrap(), None, "{method} has nothing to learn from");
-        let trials = run(&mut session, &[10, 8]);
-        run(&mut other, &[10, 8]);
-        let at: Vec<Configuration> = trials.into_iter().map(|trial| trial.configuration).collect();
-        let forecasts = session.predict(&at).unwrap();
-        assert_eq!(session.predict(&at).unwrap(), forecasts, "{method}, {goal}");
-        for forecast in forecasts.into_iter().flatten() {
-            let Forecast { mean, deviation, good, success, meets, objectives } = forecast;
-            assert!(mean.is_none_or(f64::is_finite), "{method}, {goal}");
-            assert!(deviation.is_none_or(|d| d >= 0.0 && d.is_finite()), "{method}, {goal}");
-            let several = goal.objectives().len() > 1 && mean.is_some();
-            assert_eq!(objectives.len(), if several { goal.objectives().len() } else { 0 });
-            for expected in objectives {
-                assert!(expected.mean.is_finite() && expected.deviation >= 0.0, "{method}, {goal}");
-            }
-            let good = good.into_iter().flat_map(|good| [Some(good.probability), good.upper_bound]);
-            for probability in good.chain([success, meets]).flatten() {
-                assert!((0.0..=1.0).contains(&probability), "{method}, {goal}: {probability}");
-            }
-        }
-        session.recommend().unwrap();
-        assert_eq!(session.ask(3).unwrap(), other.ask(3).unwrap(), "{method}, {goal}");
+        searches::with_forecasts(session, &measure, &format!("{method}, {goal}"));
     }
 }
 

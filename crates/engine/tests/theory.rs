@@ -20,8 +20,8 @@ use naive::{
     normalised, smallest,
 };
 use wimble::internals::{
-    LabelNoise, below, deviation_sum, integrated_confidence_width, normal, paper_constant_follows,
-    paper_deviation_sum, uniform, uniform_boundary,
+    LabelNoise, SubGaussian, below, confidence_width_for, deviation_sum, normal,
+    paper_constant_follows, paper_deviation_sum, uniform, uniform_boundary,
 };
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
@@ -191,7 +191,8 @@ fn theorem_1_for_all_thresholds_at_once_covers_at_all_points_and_rounds() {
             let (mut ratio, mut narrow) = (0.0_f64, 0.0_f64);
             for _ in 0..rounds {
                 let gain = posterior.information_gain;
-                let width = integrated_confidence_width(range, 1.0, RIDGE, gain, DELTA).unwrap();
+                let noise = SubGaussian::of_range(range).unwrap();
+                let width = confidence_width_for(noise, 1.0, RIDGE, gain, DELTA).unwrap();
                 let fit = posterior.fit();
                 for ((mean, deviation), truth) in fit.iter().zip(truth) {
                     let error = (truth - mean).abs() / deviation;

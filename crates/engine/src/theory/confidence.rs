@@ -11,7 +11,7 @@
 //! λ > 0 and any k(x, x), and also before the first observation (γ₀ = 0).
 //!
 //! With real targets in place of labels the same proof gives the same width with another R: see
-//! [`integrated_confidence_width`].
+//! [`SubGaussian::of_range`].
 //!
 //! Cost: O(1). Fails with `Error::Invalid` for values outside the ranges above.
 
@@ -31,13 +31,34 @@ pub enum LabelNoise {
     Bounded,
 }
 
-impl LabelNoise {
-    /// R, for which E exp(sν) ≤ exp(R²s²/2).
-    pub fn sub_gaussian(self) -> f64 {
-        match self {
-            Self::Paper => 1.0,
-            Self::Bounded => 0.5,
-        }
+/// R, for which the noise of what is fitted has E exp(sν) ≤ exp(R²s²/2).
+#[derive(Debug, Clone, Copy)]
+pub struct SubGaussian(f64);
+
+impl From<LabelNoise> for SubGaussian {
+    fn from(noise: LabelNoise) -> Self {
+        Self(match noise {
+            LabelNoise::Paper => 1.0,
+            LabelNoise::Bounded => 0.5,
+        })
+    }
+}
+
+impl SubGaussian {
+    /// R of the integrated target: least squares on z = ∫ 1[y ≤ s] ds over thresholds s in an interval of length B,
+    /// `range`, that is on z = min(max(τ - y, 0), B) for the highest threshold τ.
+    ///
+    /// z lies in [0, B], so that by Hoeffding's lemma its noise is B/2-sub-Gaussian:
+    ///
+    /// ```text
+    /// β_t(δ) = b + (B/2) √(2 λ⁻¹ (γ_t + ln 1/δ)),     |m(x) - m̂_t(x)| ≤ β_t(δ) σ_t(x) at all x and t
+    /// ```
+    ///
+    /// with probability at least 1 - δ, where m(x) = E[z | x] = ∫ P(y ≤ s | x) ds is the expected improvement below τ, capped
+    /// at B, and ‖m‖ₖ ≤ b. Proven in the guide (`auto`).
+    pub fn of_range(range: f64) -> Result<Self> {
+        check_positive("range", range)?;
+        Ok(Self(0.5 * range))
     }
 }
 
@@ -57,48 +78,15 @@ pub fn confidence_width(
     )
 }
 
-/// β_t(δ) for either statement about the label noise.
+/// β_t(δ) for noise of this kind: b + R √(2 λ⁻¹ (γ + ln 1/δ)).
 pub fn confidence_width_for(
-    label_noise: LabelNoise,
+    noise: impl Into<SubGaussian>,
     norm_bound: f64,
     ridge: f64,
     information_gain: f64,
     failure_probability: f64,
 ) -> Result<f64> {
-    let noise = label_noise.sub_gaussian();
-    width(noise, norm_bound, ridge, information_gain, failure_probability)
-}
-
-/// β_t(δ) for the integrated target: least squares on z = ∫ 1[y ≤ s] ds over thresholds s in an interval of length B,
-/// `range`, that is on z = min(max(τ - y, 0), B) for the highest threshold τ.
-///
-/// z lies in [0, B], so that by Hoeffding's lemma its noise is B/2-sub-Gaussian:
-///
-/// ```text
-/// β_t(δ) = b + (B/2) √(2 λ⁻¹ (γ_t + ln 1/δ)),     |m(x) - m̂_t(x)| ≤ β_t(δ) σ_t(x) at all x and t
-/// ```
-///
-/// with probability at least 1 - δ, where m(x) = E[z | x] = ∫ P(y ≤ s | x) ds is the expected improvement below τ, capped
-/// at B, and ‖m‖ₖ ≤ b. Proven in the guide (`auto`).
-pub fn integrated_confidence_width(
-    range: f64,
-    norm_bound: f64,
-    ridge: f64,
-    information_gain: f64,
-    failure_probability: f64,
-) -> Result<f64> {
-    check_positive("range", range)?;
-    width(0.5 * range, norm_bound, ridge, information_gain, failure_probability)
-}
-
-/// b + R √(2 λ⁻¹ (γ + ln 1/δ)).
-fn width(
-    sub_gaussian: f64,
-    norm_bound: f64,
-    ridge: f64,
-    information_gain: f64,
-    failure_probability: f64,
-) -> Result<f64> {
+    let SubGaussian(sub_gaussian) = noise.into();
     check_not_negative("norm bound", norm_bound)?;
     check_positive("ridge", ridge)?;
     check_not_negative("information gain", information_gain)?;
@@ -154,12 +142,12 @@ mod tests {
 
     #[test]
     fn a_range_of_one_is_that_of_labels() {
-        let labels = confidence_width_for(LabelNoise::Bounded, 2.0, 0.1, 3.0, 0.05).unwrap();
-        let targets = integrated_confidence_width(1.0, 2.0, 0.1, 3.0, 0.05).unwrap();
-        assert_eq!(labels, targets);
-        let wider = integrated_confidence_width(3.0, 2.0, 0.1, 3.0, 0.05).unwrap();
+        let width = |noise| confidence_width_for(noise, 2.0, 0.1, 3.0, 0.05).unwrap();
+        let targets = width(SubGaussian::of_range(1.0).unwrap());
+        assert_eq!(width(LabelNoise::Bounded.into()), targets);
+        let wider = width(SubGaussian::of_range(3.0).unwrap());
         assert!(((wider - 2.0) - 3.0 * (targets - 2.0)).abs() < 1e-12);
-        let error = integrated_confidence_width(0.0, 2.0, 0.1, 3.0, 0.05).unwrap_err();
+        let error = SubGaussian::of_range(0.0).unwrap_err();
         assert!(error.to_string().contains("range is 0"), "{error}");
     }
 

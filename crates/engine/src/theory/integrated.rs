@@ -9,7 +9,7 @@
 //!
 //! Let q be the least P(τ - B < v + ε ≤ τ) for v between the least and the greatest value of f. M falls by at least q for
 //! each unit of v, so that f(x) - f(x*) ≤ (m(x*) - m(x))/q, and with the confidence band of
-//! [`integrated_confidence_width`] and x_t the maximiser of m̂ + βσ,
+//! [`SubGaussian::of_range`] and x_t the maximiser of m̂ + βσ,
 //!
 //! ```text
 //! r_t ≤ 2 β_{t-1} σ_{t-1}(x_t) / q,      R_T ≤ (2 β_T / q) √(2 T s γ_T / ln(1 + s/λ)).
@@ -23,7 +23,7 @@
 use crate::error::{Error, Result};
 
 use super::bound::{Assumption, Bound, Subject};
-use super::confidence::{check_not_negative, check_positive, integrated_confidence_width};
+use super::confidence::{SubGaussian, check_not_negative, check_positive, confidence_width_for};
 use super::deviation_sum::deviation_sum;
 use super::normal;
 use super::regret::{Form, Run};
@@ -100,7 +100,8 @@ impl IntegratedBounds {
             (Noise::Present, Width::Level { failure_probability, .. }) => {
                 let ridge = self.setting.ridge;
                 let delta = failure_probability / self.setting.thresholds() as f64;
-                integrated_confidence_width(range, norm_bound, ridge, information_gain, delta)
+                let noise = SubGaussian::of_range(range)?;
+                confidence_width_for(noise, norm_bound, ridge, information_gain, delta)
             }
             _ => Ok(norm_bound),
         }

@@ -7,7 +7,7 @@
 //! | paper | here |
 //! |---|---|
 //! | Theorem 1, β_t(δ) | `confidence_width` |
-//! | the same for all thresholds at once | `integrated_confidence_width` |
+//! | the same for all thresholds at once | `SubGaussian::of_range` |
 //! | Lemma A.1, ½ log det(I + λ⁻¹K) as a sum | `InformationGain` |
 //! | (16, `eq:mig`), ξ_N | `max_information_gain` |
 //! | Lemma A.2, Σ σ_{i-1}(xᵢ) | `deviation_sum`, `paper_deviation_sum` |

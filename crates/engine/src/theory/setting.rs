@@ -239,65 +239,35 @@ pub enum Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OtherEstimator => f.write_str(
-                "the classifier is not kernel least squares, the only one Theorem 1 covers",
-            ),
-            Self::MovingThreshold => f.write_str(
-                "the threshold moves with the data, so past labels change; Theorem 1 needs it fixed",
-            ),
-            Self::EstimatedHyperParameters => f.write_str(
-                "kernel or ridge are estimated from the data; Theorem 1 needs them fixed beforehand",
-            ),
-            Self::FixedWidth(width) => {
-                write!(f, "the confidence width is fixed at {width}, not the width of Theorem 1")
-            }
-            Self::NoiseFree => f.write_str(
-                "the values have no noise, so that no noise Lipschitz constant exists",
-            ),
-            Self::OutputScale(scale) => {
-                write!(f, "the kernel's output scale is {scale}; the paper's form needs at most 1")
-            }
-            Self::ApproximateMaximum => f.write_str(
-                "the chosen point is not known to be the exact maximiser of the acquisition",
-            ),
-            Self::UntriedMaximum => f.write_str(
-                "no configuration is tried twice: once the best one was tried, later rounds have no bound",
-            ),
-            Self::NoMaximum => {
-                f.write_str("the points are a sample; Theorems 2 and 3 need the maximiser")
-            }
-            Self::ApproximateSampling => f.write_str(
-                "the batch is not made of independent draws from the target distribution",
-            ),
-            Self::OtherDensity => f.write_str(
-                "the batch follows another density than the upper bound itself; Theorem 4 needs p ∝ π_{t,δ}",
-            ),
-            Self::OtherGoal => {
-                f.write_str("the theorems are about one objective, without constraints and fidelity")
-            }
-            Self::Failures => f.write_str(
-                "failed trials are labelled 0, so that the class probability may be largest where \
+        f.write_str(match self {
+            Self::OtherEstimator => "the classifier is not kernel least squares, the only one Theorem 1 covers",
+            Self::MovingThreshold => "the threshold moves with the data, so past labels change; Theorem 1 needs it fixed",
+            Self::EstimatedHyperParameters => "kernel or ridge are estimated from the data; Theorem 1 needs them fixed beforehand",
+            Self::FixedWidth(width) => return write!(f, "the confidence width is fixed at {width}, not the width of Theorem 1"),
+            Self::NoiseFree => "the values have no noise, so that no noise Lipschitz constant exists",
+            Self::OutputScale(scale) => return write!(f, "the kernel's output scale is {scale}; the paper's form needs at most 1"),
+            Self::ApproximateMaximum => "the chosen point is not known to be the exact maximiser of the acquisition",
+            Self::UntriedMaximum => "no configuration is tried twice: once the best one was tried, later rounds have no bound",
+            Self::NoMaximum => "the points are a sample; Theorems 2 and 3 need the maximiser",
+            Self::ApproximateSampling => "the batch is not made of independent draws from the target distribution",
+            Self::OtherDensity => "the batch follows another density than the upper bound itself; Theorem 4 needs p ∝ π_{t,δ}",
+            Self::OtherGoal => "the theorems are about one objective, without constraints and fidelity",
+            Self::Failures => "failed trials are labelled 0, so that the class probability may be largest where \
                  the objective is not least (Lemma 1)",
-            ),
-            Self::Overlapping => f.write_str(
-                "points are chosen while others are pending, so that Lemma A.2 does not bound the \
+            Self::Overlapping => "points are chosen while others are pending, so that Lemma A.2 does not bound the \
                  sum of deviations",
-            ),
-            Self::DeviationSum { ridge, rounds } => write!(
+            Self::DeviationSum { ridge, rounds } => return write!(
                 f,
                 "the paper's bound on the sum of deviations does not follow for ridge {ridge} and \
                  {rounds} rounds",
             ),
-            Self::ExpectedSum => f.write_str(
-                "the paper bounds the expected sum of deviations, not the sum in this run; the \
+            Self::ExpectedSum => "the paper bounds the expected sum of deviations, not the sum in this run; the \
                  tighter form adds the missing term",
-            ),
-            Self::Estimated { standard_error } => write!(
+            Self::Estimated { standard_error } => return write!(
                 f,
                 "an expectation was estimated from samples, with standard error {standard_error:.3e}",
             ),
-        }
+        })
     }
 }
 

@@ -41,33 +41,33 @@ impl ByValues {
     }
 }
 
-impl<A: SmoothAcquisition> BatchRule<A> for ByGradients {
-    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
-        self.0.choose(density, domain, size, rng)
-    }
+/// Both are rules for every acquisition of their kind, which they see as a trait object.
+macro_rules! rule_by {
+    ($by:ident, $acquisition:ident) => {
+        impl<A: $acquisition> BatchRule<A> for $by {
+            fn choose(
+                &self,
+                density: &A,
+                domain: &Domain,
+                size: usize,
+                rng: &mut Rng,
+            ) -> Result<Points> {
+                self.0.choose(density, domain, size, rng)
+            }
 
-    fn check(&self) -> Result<()> {
-        self.0.check()
-    }
+            fn check(&self) -> Result<()> {
+                self.0.check()
+            }
 
-    fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
-        self.0.choice(space, target, plan)
-    }
+            fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
+                self.0.choice(space, target, plan)
+            }
+        }
+    };
 }
 
-impl<A: Acquisition> BatchRule<A> for ByValues {
-    fn choose(&self, density: &A, domain: &Domain, size: usize, rng: &mut Rng) -> Result<Points> {
-        self.0.choose(density, domain, size, rng)
-    }
-
-    fn check(&self) -> Result<()> {
-        self.0.check()
-    }
-
-    fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
-        self.0.choice(space, target, plan)
-    }
-}
+rule_by!(ByGradients, SmoothAcquisition);
+rule_by!(ByValues, Acquisition);
 
 /// A rule, and what it needs.
 pub(super) enum Search {
