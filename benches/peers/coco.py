@@ -5,14 +5,12 @@ trial is the centre of the box; a batch of several begins with it and up to nine
 knows their values when it is asked for the rest: that favours it a little. Called by ./run --set coco.
 """
 
-import argparse
 import math
 import time
 import traceback
 import warnings
-from pathlib import Path
 
-from peers import Oracle, Record, call
+from peers import Oracle, Record, call, parser_of, start_of
 from tools import TOOLS, in_words
 
 FIRST = 10  # points of the first batch that are given
@@ -24,13 +22,8 @@ def run(lab, out, settings, name, subject, seed, batch_size):
     rounds = math.ceil(cap / batch_size)
     first = call(lab, "initial", problem, "--seed", str(seed), "--count", str(min(batch_size, FIRST)))
     first["points"][0] = [(low + high) / 2 for low, high in first["domain"]]
-    start = {
-        "key": {"figure": f"coco-{batch_size}", "problem": problem, "method": name, "trial": seed},
-        "seed": seed,
-        "rounds": rounds,
-        "settings": f"{in_words(name)}; batches of {batch_size}, from the centre; at most {limit} s",
-    }
-    record = Record(out, start)
+    words = f"{in_words(name)}; batches of {batch_size}, from the centre; at most {limit} s"
+    record = Record(out, start_of(f"coco-{batch_size}", problem, name, seed, rounds, words))
     if record.has_ended():
         return False
     oracle, optimiser = Oracle(lab, problem, seed), None
@@ -61,11 +54,7 @@ def run(lab, out, settings, name, subject, seed, batch_size):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lab", required=True, help="the command wimble-lab")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the records")
-    parser.add_argument("--tool", required=True, choices=TOOLS)
-    parser.add_argument("--seeds", default="0", help="separated by commas")
+    parser = parser_of(__doc__, TOOLS, "0")
     parser.add_argument("--batch-size", type=int, default=1)
     for option in ["functions", "dims", "instances", "budget", "noise"]:
         parser.add_argument(f"--{option}", help="as for `wimble-lab compare coco run`")

@@ -22,7 +22,7 @@ from tools import TOOLS, in_words, is_mixed
 ASKS = 5  # timed after each size of history
 
 
-class Oracle:
+class Pipe:
     """A problem under a seed, evaluated by the other side of a pipe."""
 
     def __init__(self, lab, problem, seed):
@@ -31,26 +31,36 @@ class Oracle:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
         self.evaluations = 0
+
+    def evaluate(self, x):
+        self.process.stdin.write(json.dumps([c if isinstance(c, str) else float(c) for c in x]) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("wimble-lab compare evaluate ended; its message is above")
+        self.evaluations += 1
+        return json.loads(line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class Oracle(Pipe):
+    """A problem with one objective."""
+
+    def __init__(self, lab, problem, seed):
+        super().__init__(lab, problem, seed)
         self.simple_regret, self.incumbent = math.inf, (math.inf, math.inf)
 
     def observe(self, points):
         values = []
         for x in points:
-            self.process.stdin.write(json.dumps([c if isinstance(c, str) else float(c) for c in x]) + "\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-            if not line:
-                raise RuntimeError("wimble-lab compare evaluate ended; its message is above")
-            seen = json.loads(line)
-            self.evaluations += 1
+            seen = self.evaluate(x)
             self.simple_regret = min(self.simple_regret, seen["regret"])
             self.incumbent = min(self.incumbent, (seen["value"], seen["regret"]))
             values.append(seen["value"])
         return values
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def call(lab, *arguments):
@@ -115,6 +125,22 @@ def has_ended(path, start):
     return end is not None and (end["end"] == "aborted" or end["rounds"] >= start["rounds"])
 
 
+def parser_of(doc, tools, seeds):
+    """A parser of what every script takes: the lab, the folder, the tool, and seeds."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--lab", required=True, help="the command wimble-lab")
+    parser.add_argument("--out", type=Path, required=True, help="the folder of the records")
+    parser.add_argument("--tool", required=True, choices=tools)
+    parser.add_argument("--seeds", default=seeds, help="separated by commas")
+    return parser
+
+
+def start_of(figure, problem, method, seed, rounds, words):
+    """The first line of a record."""
+    key = {"figure": figure, "problem": problem, "method": method, "trial": seed}
+    return {"key": key, "seed": seed, "rounds": rounds, "settings": words}
+
+
 def is_meant(tool, problem):
     """Whether the tool runs on the problem, unless a user says so: as in the settings of the comparison."""
     suite = problem.get("suite", "functions")
@@ -133,13 +159,8 @@ def run(lab, out, settings, tool, subject, seed, batch_size):
     if is_mixed(first["domain"]) and TOOLS[tool["name"]].mixed is None:
         sys.exit(f"{tool['name']} takes real variables only, and {problem} has levels and choices")
     words = in_words(tool["name"], first["domain"])
-    start = {
-        "key": {"figure": figure, "problem": problem, "method": tool["name"], "trial": seed},
-        "seed": seed,
-        "rounds": rounds,
-        "settings": f"{words}; batches of {batch_size}, {settings['initial']} initial; at most {limit} s",
-    }
-    record = Record(out, start)
+    words = f"{words}; batches of {batch_size}, {settings['initial']} initial; at most {limit} s"
+    record = Record(out, start_of(figure, problem, tool["name"], seed, rounds, words))
     if record.has_ended():
         return False
     oracle = Oracle(lab, problem, seed)
@@ -204,12 +225,8 @@ def latency(lab, out, settings, tool, sizes, patience):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lab", required=True, help="the command wimble-lab")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the records")
-    parser.add_argument("--tool", required=True, choices=TOOLS)
+    parser = parser_of(__doc__, TOOLS, "0,1,2,3,4")
     parser.add_argument("--problems", default="", help="these only, separated by commas")
-    parser.add_argument("--seeds", default="0,1,2,3,4", help="separated by commas")
     parser.add_argument("--batch-size", type=int, default=10)
     parser.add_argument("--latency", default="", help="time an ask after these many evaluations instead")
     parser.add_argument("--patience", type=float, default=30.0, help="seconds of an ask after which sizes are left out")

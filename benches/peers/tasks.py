@@ -6,50 +6,32 @@ An adapter has the same two calls, `tell(points, answers)` and `ask(count)`; an 
 `constraints`, met if at most 0. Called by ./run --set.
 """
 
-import argparse
 import json
 import math
-import subprocess
 import sys
 import time
 import traceback
 import warnings
 from importlib.metadata import version
-from pathlib import Path
 
-from peers import call, count_rounds, has_ended
+from peers import Pipe, call, count_rounds, has_ended, parser_of, start_of
 from tools import Mixed, Optuna, is_mixed
 
 POPULATION = 20  # of the evolutionary tools: twice the batch, since there are 200 evaluations in all
 
 
-class Oracle:
-    """A problem under a seed, evaluated by the other side of a pipe."""
+class Oracle(Pipe):
+    """A problem with several objectives or constraints."""
 
-    def __init__(self, lab, problem, seed):
-        command = [lab, "compare", "evaluate", problem, "--seed", str(seed)]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
-        )
-        self.evaluations, self.loss = 0, math.inf
+    loss = math.inf
 
     def observe(self, points):
         answers = []
         for x in points:
-            self.process.stdin.write(json.dumps([float(c) for c in x]) + "\n")
-            self.process.stdin.flush()
-            line = self.process.stdout.readline()
-            if not line:
-                raise RuntimeError("wimble-lab compare evaluate ended; its message is above")
-            answer = json.loads(line)
-            self.evaluations += 1
+            answer = self.evaluate(x)
             self.loss = answer["loss"]
             answers.append(answer)
         return answers
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 class OptunaTasks(Optuna):
@@ -185,12 +167,8 @@ def run(lab, out, settings, name, tool, problem, seed):
     first = call(lab, "initial", problem, "--seed", str(seed), "--count", str(settings["initial"]))
     made = TOOLS[tool]
     words = f"{made.package} {version(made.package)} {made.settings}"
-    start = {
-        "key": {"figure": figure, "problem": problem, "method": tool, "trial": seed},
-        "seed": seed,
-        "rounds": rounds,
-        "settings": f"{words}; batches of {batch_size}, {settings['initial']} initial; at most {limit} s",
-    }
+    words = f"{words}; batches of {batch_size}, {settings['initial']} initial; at most {limit} s"
+    start = start_of(figure, problem, tool, seed, rounds, words)
     file_name = f"{problem}__{tool}__{seed}"
     path = out / "records" / figure / f"{file_name}.jsonl"
     if has_ended(path, start):
@@ -229,13 +207,9 @@ def run(lab, out, settings, name, tool, problem, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lab", required=True, help="the command wimble-lab")
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the records")
+    parser = parser_of(__doc__, TOOLS, "0,1,2,3,4")
     parser.add_argument("--set", required=True, choices=["objectives", "constraints"])
-    parser.add_argument("--tool", required=True, choices=TOOLS)
     parser.add_argument("--problems", default="", help="these only, separated by commas")
-    parser.add_argument("--seeds", default="0,1,2,3,4", help="separated by commas")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     settings = call(arguments.lab, "settings", "--set", arguments.set)

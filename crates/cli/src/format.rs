@@ -1,10 +1,19 @@
-//! The format of a file, as an argument or by the ending of the file's name.
+//! The format of what is printed, and of a file, as an argument or by the ending of the file's name.
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use wimble_study::exchange::Format;
+
+/// How a command prints its one answer.
+#[derive(Args)]
+pub struct Print {
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Reads the name of a format.
 pub fn parser() -> impl TypedValueParser<Value = Format> {

@@ -379,27 +379,8 @@ fn built_in_problems_report_what_applies_to_them() {
     assert_eq!(task.measure(&x).objectives[0], constrained["best_feasible"].as_f64().unwrap());
     assert!(constrained["feasible_trials"].as_u64().unwrap() < 40);
     assert!(constrained.get("front").is_none() && constrained.get("best_value").is_none());
-    for problem in [
-        "zdt2-6",
-        "zdt3-6",
-        "dtlz2-6-2",
-        "dtlz2-8-3",
-        "dtlz7-6-2",
-        "re21",
-        "re24",
-        "re31",
-        "re33",
-        "re34",
-        "re37",
-        "gardner",
-        "gramacy",
-        "townsend",
-        "g04",
-        "g06",
-        "welded-beam",
-        "spring",
-        "speed-reducer",
-    ] {
+    for family in wimble_problems::tasks() {
+        let problem = &*family.example(Some(6));
         let task = wimble_problems::task(problem).unwrap();
         let report = report(problem);
         assert_eq!(report.get("front").is_some(), task.objectives().len() > 1, "{problem}");

@@ -75,6 +75,22 @@ impl Variable {
         numbered("x", dim).map(|name| Self { name, low: 0.0, high: 1.0, step: None }).collect()
     }
 
+    /// The numbers of its first and last value, in steps from 0; `None` if every value in between may be chosen.
+    pub fn steps(&self) -> Option<(i64, i64)> {
+        let step = self.step?;
+        let first = (self.low / step).round() as i64;
+        let steps = ((self.high - self.low) / step + 1e-9).floor() as i64;
+        Some((first, first + steps))
+    }
+
+    /// The value that was chosen: the number of a step, or any value.
+    pub fn value(&self, chosen: f64) -> f64 {
+        match self.step {
+            Some(step) => self.low + (chosen - (self.low / step).round()) * step,
+            None => chosen,
+        }
+    }
+
     /// The legal value nearest to `x`.
     pub fn nearest(&self, x: f64) -> f64 {
         let x = x.clamp(self.low, self.high);
@@ -121,6 +137,14 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// The same bound as another type: `bound.map(Other::AtMost, Other::AtLeast)`.
+    pub fn map<T>(self, at_most: impl FnOnce(f64) -> T, at_least: impl FnOnce(f64) -> T) -> T {
+        match self {
+            Self::AtMost(bound) => at_most(bound),
+            Self::AtLeast(bound) => at_least(bound),
+        }
+    }
+
     /// By how much `value` misses the bound; 0 if it meets it.
     pub fn violation(self, value: f64) -> f64 {
         match self {

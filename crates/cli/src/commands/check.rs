@@ -16,6 +16,7 @@ use wimble_study::runner::{Evaluator, finding};
 use wimble_study::study_file::{FACTS, StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
 
+use crate::format::Print;
 use crate::storage::{self, quoted};
 
 /// The endings of scripts.
@@ -27,9 +28,8 @@ pub struct Arguments {
     /// The study file; `-` reads it from standard input
     #[arg(default_value = "study.toml")]
     file: PathBuf,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Reads the file and explains it.
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let notes = notes(&file, &home);
     let guarantee = guarantee(&file, &settings);
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         let report = serde_json::json!({
             "name": file.name,
             "settings": settings,

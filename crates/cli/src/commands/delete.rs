@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::format::Print;
 use crate::storage::Storage;
 
 /// Arguments of `wimble delete`.
@@ -17,9 +18,8 @@ pub struct Arguments {
     /// Delete without asking
     #[arg(short, long)]
     yes: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Deletes the study.
@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     store.delete(name)?;
     let trials = counts.total();
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         writeln!(out, "{}", serde_json::json!({ "deleted": name, "trials": trials }))?;
     } else {
         writeln!(out, "Deleted `{name}` and its {trials} trials.")?;

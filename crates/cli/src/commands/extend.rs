@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use wimble_study::Extension;
 
+use crate::format::Print;
 use crate::given;
 use crate::storage::{self, Storage, Which, quoted};
 
@@ -22,9 +23,8 @@ pub struct Arguments {
     /// The value that a new parameter had in the old study, such as momentum=0.9; once for each new parameter
     #[arg(long, value_name = "PARAMETER=VALUE")]
     set: Vec<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Creates the new study if it is not there, and adds the finished trials of the old one to it.
@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (new, _) = storage::open_or_create(&store, &file)?;
     let extended = extension.apply(&old, &new)?;
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         let report = serde_json::json!({
             "study": file.name, "from": arguments.old, "added": extended.added,
             "known": extended.known, "outside": extended.outside,

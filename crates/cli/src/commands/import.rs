@@ -12,7 +12,7 @@ use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
 use wimble_study::study_file::DEFAULT_METHOD;
 use wimble_study::{Addition, Settings, Study};
 
-use crate::format;
+use crate::format::{self, Print};
 use crate::storage::{Storage, Which};
 
 /// So many trials are added at a time.
@@ -35,9 +35,8 @@ pub struct Arguments {
     /// Which study of the Optuna storage [default: the only one]
     #[arg(long, value_name = "NAME")]
     from: Option<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Adds the trials. Doing so again changes nothing.
@@ -80,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let known = count - added.min(count);
     let name = &study.settings().name;
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         let report =
             serde_json::json!({ "study": name, "added": added, "known": known, "notes": notes });
         writeln!(out, "{report}")?;

@@ -15,6 +15,7 @@ use crate::best_trial;
 use crate::columns::attempts;
 use crate::exit::Usage;
 use crate::fidelity;
+use crate::format::Print;
 use crate::front;
 use crate::progress::short;
 use crate::storage::{self, Storage, Which};
@@ -38,9 +39,8 @@ pub struct Arguments {
     /// Reads the whole history
     #[arg(long)]
     model: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 impl Arguments {
@@ -84,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         None => Vec::new(),
     };
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         let goal = &study.settings().goal;
         let mut json = serde_json::to_value(Row::new(&trial, goal).with_steps(&steps, goal))?;
         json["nearest"] = serde_json::to_value(&neighbours)?;

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::Result;
 use clap::Args;
 
+use crate::format::Print;
 use crate::storage::Which;
 
 /// Arguments of `wimble stop`.
@@ -12,9 +13,8 @@ use crate::storage::Which;
 pub struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Lowers the budget to the trials that exist: workers finish what they run and what is queued, and then end.
@@ -28,7 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         study.set_budget(budget)?;
     }
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         let (running, queued) = (counts.running, counts.queued);
         let report = serde_json::json!({
             "study": study.settings().name, "budget": budget.min(before), "before": before,

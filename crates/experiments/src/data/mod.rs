@@ -8,6 +8,7 @@
 
 pub mod fcnet;
 pub mod lcbench;
+pub mod sources;
 pub mod taskset;
 pub mod tracks;
 

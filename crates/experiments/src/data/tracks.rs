@@ -5,37 +5,6 @@
 use super::{Folder, Source};
 use crate::error::Result;
 
-const ORIGIN: &str =
-    "bayes_race/tracks/src of github.com/jainachin/bayesrace, under the same file name";
-const LICENCE: &str = "MIT (Achin Jain 2020)";
-
-/// The track of UC Berkeley.
-pub const UC_BERKELEY: Source = Source {
-    path: "racing_ucb/ucb_center.txt",
-    what: "the centre line of the UC Berkeley race track",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "7ab861bbc814685da4942196ad812ff6003715591d61647d105ea0cf30484f27",
-};
-
-/// The larger track of ETH Zurich.
-pub const ETH: Source = Source {
-    path: "racing_ucb/ethz_center.txt",
-    what: "the centre line of the ETH Zurich race track",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "9d34978ca0974e39bde2d83dcb9c4f512f207dfe8e6247b712a23d5a3e33aa78",
-};
-
-/// The mobile track of ETH Zurich.
-pub const ETH_MOBIL: Source = Source {
-    path: "racing_ucb/ethzMobil_center.txt",
-    what: "the centre line of the mobile ETH Zurich race track",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "32d65467e7ea2e56993a86a54e9a9df9319b84fd6c5a0a254dc192f607a9357e",
-};
-
 /// The points of a centre line.
 pub fn read(folder: &Folder, source: &Source) -> Result<Vec<[f64; 2]>> {
     let text = folder.read_text(source)?;
@@ -63,6 +32,7 @@ fn parse(text: &str) -> Result<Vec<[f64; 2]>, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sources::{ETH, ETH_MOBIL, UC_BERKELEY};
     use super::*;
     use crate::data::tests::real_data;
 

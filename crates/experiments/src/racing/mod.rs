@@ -16,7 +16,7 @@ pub mod path;
 use serde::Deserialize;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
-use crate::data::{Folder, Source, tracks};
+use crate::data::{Folder, Source, sources, tracks};
 use crate::error::{Error, Result};
 use crate::objective::{Noise, Objective, Observation};
 use lap_time::{Car, minimum_time};
@@ -40,8 +40,8 @@ pub enum Circuit {
 impl Circuit {
     fn source(self) -> &'static Source {
         match self {
-            Self::UcBerkeley => &tracks::UC_BERKELEY,
-            Self::EthMobil => &tracks::ETH_MOBIL,
+            Self::UcBerkeley => &sources::UC_BERKELEY,
+            Self::EthMobil => &sources::ETH_MOBIL,
         }
     }
 

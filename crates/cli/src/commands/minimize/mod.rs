@@ -15,6 +15,7 @@ use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble_problems::{Task, Variable};
 
+use crate::format::Print;
 use crate::method::Method;
 use report::{Report, Round};
 
@@ -34,9 +35,8 @@ pub struct Arguments {
     /// The seed: the same seed gives the same run
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    print: Print,
 }
 
 /// Runs the method and reports.
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
     let report = Report::new(&session, task, spec.to_string(), &rounds)?;
     let mut out = crate::terminal::out();
-    if arguments.json {
+    if arguments.print.json {
         writeln!(out, "{}", report.json()?)?;
     } else {
         writeln!(out, "{}", report.text(task)?)?;
@@ -99,10 +99,7 @@ fn evaluate(session: &mut Session, task: &dyn Task, count: usize, seed: u64) -> 
 fn goal(task: &dyn Task) -> Result<Goal> {
     let mut goal = Goal::new(task.objectives().into_iter().map(Objective::minimise))?;
     for constraint in task.constraints() {
-        let bound = match constraint.bound {
-            wimble_problems::Bound::AtMost(bound) => Bound::AtMost(bound),
-            wimble_problems::Bound::AtLeast(bound) => Bound::AtLeast(bound),
-        };
+        let bound = constraint.bound.map(Bound::AtMost, Bound::AtLeast);
         goal = goal.limit(constraint.name, bound)?;
     }
     Ok(goal)
@@ -114,14 +111,9 @@ fn space(task: &dyn Task) -> Result<SearchSpace> {
 
 /// A variable in steps is a whole number of them.
 fn dimension(variable: &Variable) -> Dimension {
-    let Variable { name, low, high, step } = variable;
-    match step {
-        None => Dimension::real(name.as_ref(), *low, *high),
-        Some(step) => {
-            let first = (low / step).round() as i64;
-            let steps = ((high - low) / step + 1e-9).floor() as i64;
-            Dimension::integer(name.as_ref(), first, first + steps)
-        }
+    match variable.steps() {
+        None => Dimension::real(variable.name.as_ref(), variable.low, variable.high),
+        Some((first, last)) => Dimension::integer(variable.name.as_ref(), first, last),
     }
 }
 
@@ -130,10 +122,7 @@ fn coordinates(configuration: &Configuration, task: &dyn Task) -> Result<Vec<f64
     let coordinate = |variable: &Variable| {
         let value = configuration.get(&variable.name).and_then(Value::as_real);
         let value = value.with_context(|| format!("{} is no number", variable.name))?;
-        Ok(match variable.step {
-            None => value,
-            Some(step) => variable.low + (value - (variable.low / step).round()) * step,
-        })
+        Ok(variable.value(value))
     };
     task.variables().iter().map(coordinate).collect()
 }

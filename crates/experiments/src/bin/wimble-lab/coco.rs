@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use wimble::strategy::Part;
-use wimble_experiments::Place;
 use wimble_experiments::compare::coco::{self, Choice, Coco, TUNING};
 use wimble_experiments::data::Folder;
 
-use crate::running::{self, Jobs, Results};
+use crate::running::{self, Records, Results};
 
 /// What can be done with the functions of COCO.
 #[derive(Subcommand)]
@@ -60,11 +59,8 @@ pub struct Run {
     /// Points of each ask; each size has its own records
     #[arg(long, visible_alias = "batch-size", value_delimiter = ',', default_values_t = [1, 10])]
     batch_sizes: Vec<usize>,
-    /// Where to write records; a run that was stopped resumes from there
-    #[arg(long, value_name = "DIR", default_value = "compare-results")]
-    out: PathBuf,
     #[command(flatten)]
-    jobs: Jobs,
+    records: Records,
 }
 
 #[derive(Args)]
@@ -134,7 +130,7 @@ pub fn run(what: &What) -> Result<()> {
                 experiments.push((batch_size, Coco::new(&choice)?));
             }
             let data = Folder::new("data");
-            let place = Place { dir: &arguments.out, jobs: arguments.jobs.count(), data: &data };
+            let place = arguments.records.place(&data);
             for (batch_size, experiment) in &experiments {
                 running::run(experiment, &format!("batches of {batch_size}"), &place)?;
             }

@@ -8,12 +8,11 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use wimble::seed::Seed;
 use wimble::space::{Configuration, Value};
-use wimble_experiments::Place;
 use wimble_experiments::compare::tasks::{self, Game, Set, Tasks};
 use wimble_experiments::compare::{Answer, Changes, Domain, Latency, Settings, objective, report};
 use wimble_experiments::oracle::Oracle;
 
-use crate::running::{self, Data, Jobs, Results};
+use crate::running::{self, Data, Records, Results};
 use crate::{coco, fidelity};
 
 /// What `wimble-lab compare` can do.
@@ -61,8 +60,9 @@ pub enum OfTasks {
     Report(Results),
 }
 
+/// Which runs.
 #[derive(Args)]
-pub struct RunTasks {
+struct Chosen {
     /// Run only these of our methods
     #[arg(long, value_delimiter = ',')]
     methods: Vec<String>,
@@ -72,27 +72,37 @@ pub struct RunTasks {
     /// Runs of each method on each problem [default: 5]
     #[arg(long)]
     seeds: Option<usize>,
+}
+
+impl Chosen {
+    /// These runs, of so many evaluations and with batches of this size, where they are given.
+    fn changes(&self, evaluations: Option<usize>, batch_size: Option<usize>) -> Changes {
+        let Self { methods, problems, seeds } = self;
+        Changes {
+            methods: methods.clone(),
+            problems: problems.clone(),
+            seeds: *seeds,
+            evaluations,
+            batch_size,
+        }
+    }
+}
+
+#[derive(Args)]
+pub struct RunTasks {
+    #[command(flatten)]
+    chosen: Chosen,
     /// Evaluations of each run, initial points included [default: 200]
     #[arg(long)]
     evaluations: Option<usize>,
-    /// Where to write records; a run that was stopped resumes from there
-    #[arg(long, value_name = "DIR", default_value = "compare-results")]
-    out: PathBuf,
     #[command(flatten)]
-    jobs: Jobs,
+    records: Records,
 }
 
 #[derive(Args)]
 pub struct Run {
-    /// Run only these of our methods
-    #[arg(long, value_delimiter = ',')]
-    methods: Vec<String>,
-    /// Run only these problems
-    #[arg(long, value_delimiter = ',')]
-    problems: Vec<String>,
-    /// Runs of each method on each problem [default: 5]
-    #[arg(long)]
-    seeds: Option<usize>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Evaluations of each run, initial points included [default: 2010]
     #[arg(long)]
     evaluations: Option<usize>,
@@ -101,11 +111,8 @@ pub struct Run {
     batch_sizes: Vec<usize>,
     #[command(flatten)]
     data: Data,
-    /// Where to write records; a run that was stopped resumes from there
-    #[arg(long, value_name = "DIR", default_value = "compare-results")]
-    out: PathBuf,
     #[command(flatten)]
-    jobs: Jobs,
+    records: Records,
 }
 
 #[derive(Args)]
@@ -186,15 +193,9 @@ fn of_tasks(set: Set, what: &OfTasks) -> Result<()> {
         OfTasks::Run(arguments) => arguments,
         OfTasks::Report(results) => return running::list(tasks::report(set, &results.dir)?),
     };
-    let changes = Changes {
-        methods: arguments.methods.clone(),
-        problems: arguments.problems.clone(),
-        seeds: arguments.seeds,
-        evaluations: arguments.evaluations,
-        batch_size: None,
-    };
+    let changes = arguments.chosen.changes(arguments.evaluations, None);
     let data = wimble_experiments::data::Folder::new("data");
-    let place = Place { dir: &arguments.out, jobs: arguments.jobs.count(), data: &data };
+    let place = arguments.records.place(&data);
     running::run(&Tasks::new(set, &changes)?, set.name(), &place)
 }
 
@@ -203,17 +204,11 @@ fn methods(run: &Run) -> Result<()> {
     // All names are checked before the first run.
     let mut experiments = Vec::new();
     for &batch_size in &run.batch_sizes {
-        let changes = Changes {
-            methods: run.methods.clone(),
-            problems: run.problems.clone(),
-            seeds: run.seeds,
-            evaluations: run.evaluations,
-            batch_size: Some(batch_size),
-        };
+        let changes = run.chosen.changes(run.evaluations, Some(batch_size));
         experiments.push(Settings::published()?.with(&changes)?);
     }
     // Whoever names a problem wants it: what is missing is then an error.
-    if run.problems.is_empty() {
+    if run.chosen.problems.is_empty() {
         for (number, settings) in experiments.iter_mut().enumerate() {
             for (name, reason) in settings.leave_out_missing(&data)? {
                 if number == 0 {
@@ -222,7 +217,7 @@ fn methods(run: &Run) -> Result<()> {
             }
         }
     }
-    let place = Place { dir: &run.out, jobs: run.jobs.count(), data: &data };
+    let place = run.records.place(&data);
     for settings in &experiments {
         running::run(settings, &format!("batches of {}", settings.batch_size), &place)?;
     }

@@ -1,13 +1,12 @@
 //! `wimble-lab compare fidelity`: learning curves.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use wimble_experiments::compare::fidelity::{Fidelity, report};
 
-use crate::running::{self, Data, Jobs, Results};
+use crate::running::{self, Data, Records, Results};
 
 /// What can be done with the comparison on learning curves.
 #[derive(Subcommand)]
@@ -37,11 +36,8 @@ pub struct Run {
     budget: usize,
     #[command(flatten)]
     data: Data,
-    /// Where to write records; a run that was stopped resumes from there
-    #[arg(long, value_name = "DIR", default_value = "compare-results")]
-    out: PathBuf,
     #[command(flatten)]
-    jobs: Jobs,
+    records: Records,
 }
 
 /// Runs or reports.
@@ -50,13 +46,13 @@ pub fn run(what: &What) -> Result<()> {
         What::Run(run) => run,
         What::Report(results) => return running::list(report(&results.dir)?),
     };
-    let Run { methods, tasks, seeds, workers, budget, data, out, jobs } = run;
+    let Run { methods, tasks, seeds, workers, budget, data, records } = run;
     let compared = Fidelity::new(methods, tasks, *seeds, workers, *budget)?;
     let bar = running::bar(compared.len(), "fidelity", "search")?;
     let progress = |ended: usize| bar.set_position(ended as u64);
-    let done = compared.run(out, &data.folder(), jobs.count(), &progress);
+    let done = compared.run(&records.out, &data.folder(), records.jobs.count(), &progress);
     bar.finish_and_clear();
-    let (done, dir) = (done?, out.display());
+    let (done, dir) = (done?, records.out.display());
     let (computed, found) = (done.computed, done.found);
     Ok(writeln!(std::io::stdout(), "fidelity: {computed} searches run, {found} found in {dir}")?)
 }

@@ -40,6 +40,23 @@ impl Jobs {
     }
 }
 
+/// Where the records of a comparison are written, and by how many threads.
+#[derive(Args)]
+pub struct Records {
+    /// Where to write records; a run that was stopped resumes from there
+    #[arg(long, value_name = "DIR", default_value = "compare-results")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub jobs: Jobs,
+}
+
+impl Records {
+    /// As experiments take it.
+    pub fn place<'a>(&'a self, data: &'a Folder) -> Place<'a> {
+        Place { dir: &self.out, jobs: self.jobs.count(), data }
+    }
+}
+
 /// A folder of results.
 #[derive(Args)]
 pub struct Results {

@@ -53,10 +53,7 @@ impl Game {
         let space = SearchSpace::new(task.variables().iter().map(dimension))?;
         let mut goal = Goal::new(task.objectives().into_iter().map(Objective::minimise))?;
         for constraint in task.constraints() {
-            let bound = match constraint.bound {
-                wimble_problems::Bound::AtMost(bound) => Bound::AtMost(bound),
-                wimble_problems::Bound::AtLeast(bound) => Bound::AtLeast(bound),
-            };
+            let bound = constraint.bound.map(Bound::AtMost, Bound::AtLeast);
             goal = goal.limit(constraint.name, bound)?;
         }
         Ok(Self { task, space, seed, evaluations: 0, standing: Standing::new(goal) })
@@ -120,10 +117,7 @@ impl Game {
             let reason = || format!("{} is no number", variable.name);
             let value = value
                 .ok_or_else(|| Error::Point { problem: self.task.name(), reason: reason() })?;
-            Ok(match variable.step {
-                None => value,
-                Some(step) => variable.low + (value - (variable.low / step).round()) * step,
-            })
+            Ok(variable.value(value))
         };
         self.task.variables().iter().map(coordinate).collect()
     }
@@ -166,14 +160,9 @@ impl Field for Game {
 
 /// A variable in steps is a whole number of them.
 fn dimension(variable: &Variable) -> Dimension {
-    let Variable { name, low, high, step } = variable;
-    match step {
-        None => Dimension::real(name.as_ref(), *low, *high),
-        Some(step) => {
-            let first = (low / step).round() as i64;
-            let steps = ((high - low) / step + 1e-9).floor() as i64;
-            Dimension::integer(name.as_ref(), first, first + steps)
-        }
+    match variable.steps() {
+        None => Dimension::real(variable.name.as_ref(), variable.low, variable.high),
+        Some((first, last)) => Dimension::integer(variable.name.as_ref(), first, last),
     }
 }
 
