@@ -40,29 +40,38 @@ struct Entry {
     name: &'static str,
     description: &'static str,
     reads: bool,
-    arguments: &'static [(&'static str, &'static str, &'static str)],
+    arguments: Arguments,
+}
+
+type Arguments = &'static [(&'static str, &'static str, &'static str)];
+
+impl Entry {
+    const fn reads(name: &'static str, description: &'static str, arguments: Arguments) -> Self {
+        Self { name, description, reads: true, arguments }
+    }
+
+    const fn writes(name: &'static str, description: &'static str, arguments: Arguments) -> Self {
+        Self { name, description, reads: false, arguments }
+    }
 }
 
 const STUDY: (&str, &str, &str) = ("study", "string", "the name of the study");
 
 const TOOLS: &[Entry] = &[
-    Entry {
-        name: "list_studies",
-        description: "All studies with progress, best value and last sign of life",
-        reads: true,
-        arguments: &[],
-    },
-    Entry {
-        name: "study_summary",
-        description: "One study: goal, parameters with ranges, counts, best trial, rate",
-        reads: true,
-        arguments: &[STUDY],
-    },
-    Entry {
-        name: "trials",
-        description: "Trials of a study, filtered and sorted, 100 at most",
-        reads: true,
-        arguments: &[
+    Entry::reads(
+        "list_studies",
+        "All studies with progress, best value and last sign of life",
+        &[],
+    ),
+    Entry::reads(
+        "study_summary",
+        "One study: goal, parameters with ranges, counts, best trial, rate",
+        &[STUDY],
+    ),
+    Entry::reads(
+        "trials",
+        "Trials of a study, filtered and sorted, 100 at most",
+        &[
             STUDY,
             (
                 "filter?",
@@ -74,45 +83,28 @@ const TOOLS: &[Entry] = &[
             ("offset?", "integer", "how many to skip"),
             ("limit?", "integer", "how many, 20 by default"),
         ],
-    },
-    Entry {
-        name: "trial",
-        description: "Everything about one trial, with its nearest neighbours",
-        reads: true,
-        arguments: &[STUDY, ("trial", "integer", "its number")],
-    },
-    Entry {
-        name: "front",
-        description: "The trials that no other beats in every objective",
-        reads: true,
-        arguments: &[STUDY],
-    },
-    Entry {
-        name: "importance",
-        description: "Which share of the value's variance each parameter causes",
-        reads: true,
-        arguments: &[STUDY],
-    },
-    Entry {
-        name: "advice",
-        description: "What to widen, drop or repeat, and whether to stop",
-        reads: true,
-        arguments: &[STUDY],
-    },
-    Entry {
-        name: "predict",
-        description: "What the study's model expects of configurations",
-        reads: true,
-        arguments: &[
-            STUDY,
-            ("configurations", "array", "objects of parameter values, 100 at most"),
-        ],
-    },
-    Entry {
-        name: "create_study",
-        description: "Create a study without a command; evaluate its trials with ask and tell",
-        reads: false,
-        arguments: &[
+    ),
+    Entry::reads(
+        "trial",
+        "Everything about one trial, with its nearest neighbours",
+        &[STUDY, ("trial", "integer", "its number")],
+    ),
+    Entry::reads("front", "The trials that no other beats in every objective", &[STUDY]),
+    Entry::reads(
+        "importance",
+        "Which share of the value's variance each parameter causes",
+        &[STUDY],
+    ),
+    Entry::reads("advice", "What to widen, drop or repeat, and whether to stop", &[STUDY]),
+    Entry::reads(
+        "predict",
+        "What the study's model expects of configurations",
+        &[STUDY, ("configurations", "array", "objects of parameter values, 100 at most")],
+    ),
+    Entry::writes(
+        "create_study",
+        "Create a study without a command; evaluate its trials with ask and tell",
+        &[
             ("name", "string", "a new name"),
             (
                 "space",
@@ -125,22 +117,20 @@ const TOOLS: &[Entry] = &[
             ("seed?", "integer", "the seed"),
             ("budget?", "integer", "how many trials, 100 by default"),
         ],
-    },
-    Entry {
-        name: "enqueue",
-        description: "Put a configuration at the head of the queue",
-        reads: false,
-        arguments: &[
+    ),
+    Entry::writes(
+        "enqueue",
+        "Put a configuration at the head of the queue",
+        &[
             STUDY,
             ("key", "string", "a new key; the same key again gives the same trial"),
             ("params", "object", "a value for each parameter"),
         ],
-    },
-    Entry {
-        name: "ask",
-        description: "Get trials to evaluate, with the tokens to tell their results",
-        reads: false,
-        arguments: &[
+    ),
+    Entry::writes(
+        "ask",
+        "Get trials to evaluate, with the tokens to tell their results",
+        &[
             STUDY,
             ("worker", "string", "your key as a worker"),
             (
@@ -150,12 +140,11 @@ const TOOLS: &[Entry] = &[
             ),
             ("count?", "integer", "how many, 1 by default"),
         ],
-    },
-    Entry {
-        name: "tell",
-        description: "Tell the result of a trial: exactly one of value, failed and infeasible",
-        reads: false,
-        arguments: &[
+    ),
+    Entry::writes(
+        "tell",
+        "Tell the result of a trial: exactly one of value, failed and infeasible",
+        &[
             STUDY,
             ("token", "string", "the token of the trial"),
             ("value?", "number", "the measured value"),
@@ -163,7 +152,7 @@ const TOOLS: &[Entry] = &[
             ("infeasible?", "boolean", "the configuration cannot be evaluated"),
             ("attributes?", "object", "what else is to be kept"),
         ],
-    },
+    ),
 ];
 
 /// The tools over a store.

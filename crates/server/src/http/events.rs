@@ -16,7 +16,7 @@ use tokio::sync::watch::Receiver;
 
 use super::App;
 use super::answer::Refusal;
-use super::reading::blocking;
+use super::request::blocking;
 use crate::chronicle::Standing;
 use crate::desk::File;
 

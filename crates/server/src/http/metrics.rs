@@ -11,7 +11,7 @@ use axum::response::Response;
 
 use super::App;
 use super::answer::{Refusal, packed};
-use super::reading::blocking;
+use super::request::blocking;
 use crate::desk::lock;
 
 /// Studies that are listed at most.

@@ -14,6 +14,7 @@ mod listen;
 mod metrics;
 mod openapi;
 mod reading;
+mod request;
 mod routes;
 mod working;
 

@@ -4,47 +4,19 @@
 //! store (`/api/store`) and propose on their own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 use wimble::space::Configuration;
 use wimble_study::store::http::wire::{Answer as StoreAnswer, Call, Reach, Said};
 use wimble_study::{Error, Measurement, Outcome, Report, Settings, Store, Study};
 
-use super::App;
 use super::access::Level;
-use super::answer::{self, Refusal, status};
-use super::reading::blocking;
+use super::answer::{self, status};
+use super::request::{Answer, Request, blocking, demand, read};
 use crate::given::{GivenToken, NewStudy, Reported, Told};
-
-type Answer = Result<Response, Refusal>;
-
-/// Refuses who may not do this.
-fn demand(level: Level, needed: Level) -> Result<(), Refusal> {
-    if level >= needed {
-        return Ok(());
-    }
-    let (flag, who) = match needed {
-        Level::Write => ("--write", "people who change studies"),
-        Level::Work | Level::Read => ("--workers", "workers"),
-    };
-    Err(Refusal::new(
-        StatusCode::FORBIDDEN,
-        format!(
-            "this needs the token for {who}: `wimble serve {flag}` prints it; send it as `Authorization: Bearer TOKEN`"
-        ),
-    ))
-}
-
-fn read<T: for<'b> Deserialize<'b>>(body: &Bytes) -> Result<T, Refusal> {
-    serde_json::from_slice(body)
-        .map_err(|error| Refusal::bad(format!("the body cannot be read: {error}")))
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,77 +32,58 @@ fn one() -> usize {
 }
 
 /// Gives a worker trials; the server proposes them.
-pub(super) async fn ask(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Work)?;
+pub(super) async fn ask(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Work)?;
     let Ask { worker, key, count } = read(&body)?;
-    blocking(&app, move |app| {
-        let file = app.desk.file(&study, std::time::Duration::ZERO)?;
-        let study = file.model.study();
-        let claims = study.ask(&worker, &key, count)?;
-        let claim = |claim: &wimble_study::Claim| {
-            json!({
-                "trial": claim.trial,
-                "token": claim.token.to_string(),
-                "params": claim.configuration,
-                "attempt": claim.attempt,
-                "lease_seconds": study.settings().lease.as_secs_f64(),
-            })
-        };
-        let claims: Vec<_> = claims.iter().map(claim).collect();
-        // Empty claims are final only once nothing runs.
-        Ok(answer::json(
-            &headers,
-            None,
-            &json!({ "claims": claims, "running": study.progress()?.running }),
-        ))
-    })
-    .await
+    request
+        .answer(move |app, study| {
+            let file = app.desk.file(study, Duration::ZERO)?;
+            let study = file.model.study();
+            let claims = study.ask(&worker, &key, count)?;
+            let claim = |claim: &wimble_study::Claim| {
+                json!({
+                    "trial": claim.trial,
+                    "token": claim.token.to_string(),
+                    "params": claim.configuration,
+                    "attempt": claim.attempt,
+                    "lease_seconds": study.settings().lease.as_secs_f64(),
+                })
+            };
+            let claims: Vec<_> = claims.iter().map(claim).collect();
+            // Empty claims are final only once nothing runs.
+            Ok(json!({ "claims": claims, "running": study.progress()?.running }))
+        })
+        .await
 }
 
 /// Takes a result.
-pub(super) async fn tell(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Work)?;
+pub(super) async fn tell(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Work)?;
     let told: Told = read(&body)?;
     let (token, outcome) = (told.token()?, told.outcome()?);
-    blocking(&app, move |app| {
-        let study = Study::open(Arc::clone(app.desk.store()), &study)?;
-        study.tell_with(token, &outcome, &told.attributes, &told.key())?;
-        Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "done": "told" })))
-    })
-    .await
+    request
+        .answer(move |app, study| {
+            let study = Study::open(Arc::clone(app.desk.store()), study)?;
+            study.tell_with(token, &outcome, &told.attributes, &told.key())?;
+            Ok(json!({ "trial": token.trial, "done": "told" }))
+        })
+        .await
 }
 
 /// Takes a step of a running trial, and says whether it should go on.
-pub(super) async fn report(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Work)?;
+pub(super) async fn report(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Work)?;
     let reported: Reported = read(&body)?;
     let (token, step) = (reported.token()?, reported.step()?);
-    blocking(&app, move |app| {
-        let file = app.desk.file(&study, std::time::Duration::ZERO)?;
-        let study = file.model.study();
-        study.report(token, &[step])?;
-        let verdict = study.verdicts(&[token.trial])?.pop();
-        Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "verdict": verdict })))
-    })
-    .await
+    request
+        .answer(move |app, study| {
+            let file = app.desk.file(study, Duration::ZERO)?;
+            let study = file.model.study();
+            study.report(token, &[step])?;
+            let verdict = study.verdicts(&[token.trial])?.pop();
+            Ok(json!({ "trial": token.trial, "verdict": verdict }))
+        })
+        .await
 }
 
 #[derive(Deserialize)]
@@ -140,23 +93,17 @@ struct Tokens {
 }
 
 /// Renews leases; answers with those that could not be renewed.
-pub(super) async fn heartbeat(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Work)?;
+pub(super) async fn heartbeat(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Work)?;
     let given: Tokens = read(&body)?;
     let tokens = given.tokens.iter().map(GivenToken::read).collect::<Result<Vec<_>, _>>()?;
-    blocking(&app, move |app| {
-        let refused = app.desk.store().heartbeats(&study, &tokens)?;
+    request.answer(move |app, study| {
+        let refused = app.desk.store().heartbeats(study, &tokens)?;
         let said = |refused: &wimble_study::Refused| {
             json!({ "token": refused.token.to_string(), "error": refused.error.to_string() })
         };
         let refused: Vec<_> = refused.iter().map(said).collect();
-        Ok(answer::json(&headers, None, &json!({ "refused": refused })))
+        Ok(json!({ "refused": refused }))
     })
     .await
 }
@@ -168,36 +115,27 @@ struct Release {
 }
 
 /// Gives a trial back to the queue.
-pub(super) async fn release(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Work)?;
+pub(super) async fn release(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Work)?;
     let token = read::<Release>(&body)?.token.read()?;
-    blocking(&app, move |app| {
-        app.desk.store().release(&study, token)?;
-        Ok(answer::json(&headers, None, &json!({ "trial": token.trial, "done": "released" })))
-    })
-    .await
+    request
+        .answer(move |app, study| {
+            app.desk.store().release(study, token)?;
+            Ok(json!({ "trial": token.trial, "done": "released" }))
+        })
+        .await
 }
 
 /// Makes a study.
-pub(super) async fn create(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Write)?;
+pub(super) async fn create(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Write)?;
     let new: NewStudy = read(&body)?;
-    blocking(&app, move |app| {
-        let study = new.create(app.desk.store())?;
-        Ok(answer::json(&headers, None, &json!({ "name": study.settings().name })))
-    })
-    .await
+    request
+        .answer(move |app, _| {
+            let study = new.create(app.desk.store())?;
+            Ok(json!({ "name": study.settings().name }))
+        })
+        .await
 }
 
 #[derive(Deserialize)]
@@ -208,21 +146,16 @@ struct Enqueue {
 }
 
 /// Puts a configuration into the queue.
-pub(super) async fn enqueue(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Write)?;
+pub(super) async fn enqueue(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Write)?;
     let Enqueue { key, params } = read(&body)?;
-    blocking(&app, move |app| {
-        let study = Study::open(Arc::clone(app.desk.store()), &study)?;
-        let trial = study.enqueue(&key, params)?;
-        Ok(answer::json(&headers, None, &json!({ "trial": trial })))
-    })
-    .await
+    request
+        .answer(move |app, study| {
+            let study = Study::open(Arc::clone(app.desk.store()), study)?;
+            let trial = study.enqueue(&key, params)?;
+            Ok(json!({ "trial": trial }))
+        })
+        .await
 }
 
 #[derive(Deserialize)]
@@ -232,20 +165,15 @@ struct Budget {
 }
 
 /// Changes how many trials a study may have.
-pub(super) async fn budget(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    Path(study): Path<String>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
-    demand(level, Level::Write)?;
+pub(super) async fn budget(request: Request, body: Bytes) -> Answer {
+    request.demand(Level::Write)?;
     let Budget { budget } = read(&body)?;
-    blocking(&app, move |app| {
-        Study::open(Arc::clone(app.desk.store()), &study)?.set_budget(budget)?;
-        Ok(answer::json(&headers, None, &json!({ "budget": budget })))
-    })
-    .await
+    request
+        .answer(move |app, study| {
+            Study::open(Arc::clone(app.desk.store()), study)?.set_budget(budget)?;
+            Ok(json!({ "budget": budget }))
+        })
+        .await
 }
 
 /// Refuses what is none of a study's space or goal, as [`wimble_study::Study`] does before it calls its store: a caller may be
@@ -301,12 +229,7 @@ fn check(store: &dyn Store, call: &Call) -> wimble_study::Result<()> {
 }
 
 /// A call of the store, for wimble itself on another machine.
-pub(super) async fn store(
-    State(app): State<Arc<App>>,
-    Extension(level): Extension<Level>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Answer {
+pub(super) async fn store(request: Request, body: Bytes) -> Answer {
     let call: Call = read(&body)?;
     let needed = match call.reach() {
         Reach::Read => Level::Read,
@@ -314,10 +237,12 @@ pub(super) async fn store(
         Reach::Write => Level::Write,
     };
     // Whoever only opens a study creates it if it is not there: where it is, that changes nothing.
+    let level = request.level;
     let opens = matches!(&call, Call::Create { .. }) && level >= Level::Work;
     if !opens {
         demand(level, needed)?;
     }
+    let Request { app, headers, .. } = request;
     blocking(&app, move |app| {
         let store = &**app.desk.store();
         let done = match &call {
