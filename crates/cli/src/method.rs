@@ -14,7 +14,7 @@ pub struct Method {
     /// The classifier of bore and bore++ [default: perceptron for bore, least-squares for bore++]
     #[arg(long)]
     classifier: Option<String>,
-    /// The batch rule of bore and bore++, which chooses points [default: svgd for batches, ascent for single points]
+    /// The batch rule of bore and bore++, which chooses points [default: candidates]
     #[arg(long)]
     rule: Option<String>,
     /// A further setting, such as fraction=0.2 or rule.steps=500

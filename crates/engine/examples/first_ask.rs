@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             history.push(&x, value)?;
         }
         let pending = Points::new(space.dim());
-        let strategy = "bore rule=candidates".parse::<Spec>()?.build(10)?;
+        let strategy = "bore".parse::<Spec>()?.build(10)?;
         let evidence =
             Evidence { space: &space, history: &history, pending: &pending, seed: Seed(1) };
         let mut memory = Memory::default();

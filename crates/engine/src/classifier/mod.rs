@@ -28,7 +28,7 @@ pub use bayesian_logistic::LengthScales;
 #[doc(hidden)]
 pub use least_squares::HyperParameters;
 #[doc(hidden)]
-pub use perceptron::{Activation, Start};
+pub use perceptron::{Activation, Inputs, Start};
 
 #[doc(hidden)]
 pub use crate::gaussian_process::MarginalLikelihood;

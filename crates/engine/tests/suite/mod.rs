@@ -4,7 +4,7 @@ use wimble::prelude::*;
 
 /// Every method, every classifier and every batch rule, small enough for tests.
 #[allow(dead_code, reason = "not every test needs them")]
-pub const METHODS: [&str; 24] = [
+pub const METHODS: [&str; 25] = [
     "auto",
     "auto width=2",
     "random",
@@ -15,9 +15,10 @@ pub const METHODS: [&str; 24] = [
     "gp-ei ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
     "q-ei samples=16 batches=4 restarts=1 evaluations=5 regression.fitted.evaluations=8",
     "lp-ei ascent.samples=32 ascent.restarts=2 ascent.evaluations=10 regression.fitted.evaluations=8",
-    "bore rule=svgd rule.steps=50",
-    "bore rule=ascent rule.samples=64 rule.restarts=2 rule.evaluations=20 weights=improvement",
-    "bore rule=candidates rule.samples=64 rule.rounds=4 target=log-probability",
+    "bore rule=candidates rule.samples=64 rule.rounds=4",
+    "bore preset=paper rule=svgd rule.steps=50",
+    "bore preset=paper rule=ascent rule.samples=64 rule.restarts=2 rule.evaluations=20 weights=improvement",
+    "bore preset=paper rule=candidates rule.samples=64 rule.rounds=4 target=log-probability",
     "bore classifier=least-squares rule=svgd rule.steps=30",
     "bore classifier=forest classifier.trees=10",
     "bore classifier=boosting classifier.rounds=10 rule=softmax rule.samples=100",

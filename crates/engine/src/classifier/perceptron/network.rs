@@ -1,12 +1,12 @@
 //! The fitted network: logits, probabilities and their gradients in the point.
 //!
-//! Points are fed as they are, in the unit cube; the arithmetic inside is f32.
+//! Points of the unit cube are fed on the scale of [`Inputs`]; the arithmetic inside is f32.
 //!
 //! Cost: twice the weights in multiply-adds for a value and a gradient. Up to 12 points are worked on
 //! together, without allocating for networks up to the size of the paper's.
 
+use super::inputs::Inputs;
 use super::kernels::{self, LANES, Moments, Panel, Parameters, panels};
-use super::training::write_sample;
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::classifier::logistic::{log_sigmoid, sigmoid, value_and_slope};
 use crate::classifier::{Classifier, Target};
@@ -21,6 +21,7 @@ const STACK_PANELS: usize = 64;
 /// A trained perceptron, with the state from which training can continue.
 #[derive(Debug, Clone)]
 pub struct Network {
+    pub(super) inputs: Inputs,
     pub(super) parameters: Parameters,
     pub(super) moments: Moments,
 }
@@ -53,11 +54,11 @@ impl Network {
         mut gradients: Option<&mut [f64]>,
     ) {
         let dim = self.parameters.layout.dim;
-        let input_panels = panels(dim);
+        let (input_panels, slope) = (panels(dim), self.inputs.slope());
         let chunks = coordinates.chunks(CHUNK * dim).zip(logits.chunks_mut(CHUNK));
         for (chunk, (points, logits)) in chunks.enumerate() {
             for (x, row) in points.chunks_exact(dim).zip(scratch.chunks_exact_mut(input_panels)) {
-                write_sample(x, row);
+                self.inputs.write(x, row);
             }
             let mut output = [0.0; CHUNK];
             let output = &mut output[..logits.len()];
@@ -69,7 +70,7 @@ impl Network {
                 {
                     for (panel, gradient) in row.iter().zip(gradient.chunks_mut(LANES)) {
                         for (lane, gradient) in panel.0.iter().zip(gradient) {
-                            *gradient = f64::from(*lane);
+                            *gradient = slope * f64::from(*lane);
                         }
                     }
                 }
@@ -111,7 +112,7 @@ impl Network {
             delta = (0..layer.inputs).map(reach).fold(0.0, larger);
             largest = larger(largest, delta);
         }
-        largest
+        larger(largest, self.inputs.slope() * delta)
     }
 }
 
@@ -205,7 +206,7 @@ mod tests {
         let (parameters, mut rng) = random_parameters(dim, hidden, activation, 5);
         let moments = fresh_moments(&parameters.layout);
         let points = Points::from_rows(dim, random_points(dim, 29, &mut rng));
-        (Network { parameters, moments }, points)
+        (Network { inputs: Inputs::Centred, parameters, moments }, points)
     }
 
     #[test]
@@ -226,6 +227,34 @@ mod tests {
                     assert_eq!(acquisition.value_and_gradient(x, &mut gradient), values[i]);
                     assert_eq!(gradient, gradients.row(i));
                 }
+            }
+        }
+    }
+
+    /// Also their gradient, against finite differences.
+    #[test]
+    fn centred_inputs_are_twice_the_point_less_one() {
+        let (mut cube, points) = network(3, &[32, 32], Activation::Tanh);
+        cube.inputs = Inputs::Cube;
+        let mut centred = cube.clone();
+        centred.inputs = Inputs::Centred;
+        let acquisition = centred.acquisition(Target::Logit);
+        let mut gradient = [0.0; 3];
+        for x in points.rows() {
+            let seen: Vec<f64> = x.iter().map(|x| 2.0 * x - 1.0).collect();
+            assert_eq!(centred.logit(x), cube.logit(&seen));
+            acquisition.value_and_gradient(x, &mut gradient);
+            for k in 0..3 {
+                let at = |step: f64| {
+                    let mut x = x.to_vec();
+                    x[k] += step;
+                    centred.logit(&x)
+                };
+                let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
+                assert!(
+                    (slope - gradient[k]).abs() < 2e-2 * (1.0 + slope.abs()),
+                    "{slope} {gradient:?}"
+                );
             }
         }
     }

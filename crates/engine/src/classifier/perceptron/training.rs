@@ -10,6 +10,7 @@
 //! Weights start Glorot uniform, ±√(6 / (inputs + outputs)), and biases at zero, also as in Keras.
 
 use super::Perceptron;
+use super::inputs::Inputs;
 use super::kernels::{self, AdamStep, LANES, Minibatch, Moments, Panel, Parameters, panels};
 use super::layout::Layout;
 use crate::labels::Labels;
@@ -67,7 +68,7 @@ pub(super) fn train(
         gradient: vec![Panel::ZERO; layout.weights()],
     };
     let mut step = |indices: &[usize]| {
-        load(&mut minibatch, labels, indices);
+        load(&mut minibatch, settings.inputs, labels, indices);
         moments.steps += 1;
         let adam = adam_step(settings.learning_rate, moments.steps);
         kernels::step(parameters, moments, &mut minibatch, adam);
@@ -102,26 +103,16 @@ pub(super) fn adam_step(learning_rate: f64, step: u64) -> AdamStep {
 }
 
 /// Makes `minibatch` the points at `indices`.
-fn load(minibatch: &mut Minibatch, labels: &Labels<'_>, indices: &[usize]) {
+fn load(minibatch: &mut Minibatch, inputs: Inputs, labels: &Labels<'_>, indices: &[usize]) {
     let rows = minibatch.activations.chunks_exact_mut(panels(labels.dim()));
     minibatch.labels.clear();
     minibatch.weights.clear();
     for (&i, row) in indices.iter().zip(rows) {
-        write_sample(labels.point(i), row);
+        inputs.write(labels.point(i), row);
         minibatch.labels.push(labels.target(i) as f32);
         minibatch.weights.push(labels.weight(i) as f32);
     }
     minibatch.deltas.resize(indices.len(), 0.0);
-}
-
-/// Writes a point into panels, with zeros in the lanes beyond it.
-pub(super) fn write_sample(x: &[f64], row: &mut [Panel]) {
-    for (x, panel) in x.chunks(LANES).zip(row) {
-        *panel = Panel::ZERO;
-        for (x, lane) in x.iter().zip(&mut panel.0) {
-            *lane = *x as f32;
-        }
-    }
 }
 
 /// `count` different numbers below `bound` in random order, at a cost of O(count) however large the bound.

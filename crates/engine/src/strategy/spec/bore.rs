@@ -1,7 +1,7 @@
 //! `bore` and `bore++` in words: a classifier and a rule by name, and what the two methods share.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::classifier::smooth_search;
 use super::method::AnyMethod;
@@ -18,13 +18,26 @@ use crate::space::SearchSpace;
 use crate::strategy::{Bore, Strategy};
 use crate::theory::{Choice, Plan};
 
+/// What the settings are that nobody gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// What did best at the same cost: the rule `candidates`; with a perceptron, inputs between -1 and 1, a learning rate of 0.002,
+    /// `weights=improvement` and `target=log-probability`.
+    #[default]
+    Best,
+    /// The paper's: `svgd` for batches and `ascent` for single points, labels of equal weight, the logit.
+    Paper,
+}
+
 /// What `bore` and `bore++` have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoreSpec {
+    /// What the settings are that nobody gave.
+    pub preset: Preset,
     /// The classifier that is fitted to the labels.
     pub classifier: ClassifierSpec,
-    /// How points are chosen. `None`: `svgd` for batches and `ascent` for single points, or `candidates` for a
-    /// classifier without gradients.
+    /// How points are chosen. `None`: as the preset says, or `candidates` for a classifier without gradients.
     pub rule: Option<RuleSpec>,
     /// The threshold τ: values up to it are good.
     pub threshold: Threshold,
@@ -89,14 +102,15 @@ impl BoreSpec {
             }
         };
         Keys {
+            preset: Some(self.preset),
             classifier: Some(named_table(&*self.classifier.0)),
             rule: self.rule.as_ref().map(|rule| named_table(&*rule.0)),
             fraction,
             threshold,
             thresholds,
-            weights: self.weights,
-            target: self.target,
-            initial: self.initial,
+            weights: Some(self.weights),
+            target: Some(self.target),
+            initial: Some(self.initial),
             width,
             level,
             norm_bound,
@@ -145,39 +159,25 @@ impl AnyMethod for BorePlusPlusSpec {
 }
 
 /// The keys of `bore` and `bore++` as they are written.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Keys {
+    preset: Option<Preset>,
     classifier: Option<Json>,
     rule: Option<Json>,
     fraction: Option<f64>,
     threshold: Option<f64>,
     thresholds: Option<Grid>,
-    weights: Weights,
-    target: Target,
-    initial: usize,
+    weights: Option<Weights>,
+    target: Option<Target>,
+    initial: Option<usize>,
     width: Option<f64>,
     level: Option<f64>,
     norm_bound: Option<f64>,
 }
 
-impl Default for Keys {
-    fn default() -> Self {
-        Self {
-            classifier: None,
-            rule: None,
-            fraction: None,
-            threshold: None,
-            thresholds: None,
-            weights: Weights::default(),
-            target: Target::default(),
-            initial: 10,
-            width: None,
-            level: None,
-            norm_bound: None,
-        }
-    }
-}
+/// How many trials are drawn at random first, if nothing is said; the paper's number.
+const INITIAL: usize = 10;
 
 impl Keys {
     fn threshold(&self) -> Result<Threshold> {
@@ -215,26 +215,42 @@ impl Keys {
         }
     }
 
+    /// The preset: the one that is named. A table with all other settings was stored by a version that had the paper's only.
+    fn preset(&self) -> Preset {
+        let complete = self.weights.is_some() && self.target.is_some() && self.initial.is_some();
+        self.preset.unwrap_or(if complete { Preset::Paper } else { Preset::Best })
+    }
+
     /// What is written, with this classifier if none is named.
     fn spec(self, default_classifier: &str) -> Result<BoreSpec> {
-        let threshold = self.threshold()?;
-        let classifier = match self.classifier {
-            None => Json::from(default_classifier),
-            Some(Json::Object(mut settings)) => {
-                // Settings without a name are those of the default classifier.
-                settings.entry("name").or_insert_with(|| default_classifier.into());
-                Json::Object(settings)
+        let (threshold, preset) = (self.threshold()?, self.preset());
+        let mut classifier = match self.classifier {
+            None => Map::new(),
+            Some(Json::String(name)) => Map::from_iter([("name".to_owned(), name.into())]),
+            Some(Json::Object(settings)) => settings,
+            Some(other) => {
+                return Err(Error::invalid("classifier", other, "a name, or a table of settings"));
             }
-            Some(json) => json,
         };
+        // Settings without a name are those of the default classifier.
+        let name = classifier.entry("name").or_insert_with(|| default_classifier.into());
+        let (mut weights, mut target) = (Weights::default(), Target::default());
+        if preset == Preset::Best && *name == Perceptron::NAME {
+            (weights, target) = (Weights::Improvement, Target::LogProbability);
+            let Perceptron { inputs, learning_rate, .. } = Perceptron::best();
+            classifier.entry("inputs").or_insert_with(|| json!(inputs));
+            classifier.entry("learning-rate").or_insert_with(|| json!(learning_rate));
+        }
+        let classifier = read_part("classifier", Json::Object(classifier), CLASSIFIERS)?;
         let rule = self.rule.map(|rule| read_part("rule", rule, RULES).map(RuleSpec));
         Ok(BoreSpec {
-            classifier: ClassifierSpec(read_part("classifier", classifier, CLASSIFIERS)?),
+            preset,
+            classifier: ClassifierSpec(classifier),
             rule: rule.transpose()?,
             threshold,
-            weights: self.weights,
-            target: self.target,
-            initial: self.initial,
+            weights: self.weights.unwrap_or(weights),
+            target: self.target.unwrap_or(target),
+            initial: self.initial.unwrap_or(INITIAL),
         })
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::bore::BoreSpec;
+use super::bore::{BoreSpec, Preset};
 use super::row::{Part, Row, Written};
 use super::rule::{ByValues, Gradients, Needs as _, Search, Values, without_gradients};
 use super::table::CLASSIFIERS;
@@ -129,13 +129,13 @@ impl<L: Named> OffersBound<L> for NoBound {
     }
 }
 
-/// The rule that was chosen for a classifier with gradients; `svgd` for batches and `ascent` for single points if none
-/// was.
+/// The rule that was chosen for a classifier with gradients; that of the preset if none was.
 pub(super) fn smooth_search(spec: &BoreSpec, batch_size: usize) -> Search {
-    match &spec.rule {
-        Some(rule) => rule.0.search(),
-        None if batch_size == 1 => Gradients::search(Ascent::default()),
-        None => Gradients::search(Svgd::default()),
+    match (&spec.rule, spec.preset) {
+        (Some(rule), _) => rule.0.search(),
+        (None, Preset::Best) => Values::search(Candidates::default()),
+        (None, Preset::Paper) if batch_size == 1 => Gradients::search(Ascent::default()),
+        (None, Preset::Paper) => Gradients::search(Svgd::default()),
     }
 }
 

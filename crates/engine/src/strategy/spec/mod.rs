@@ -31,9 +31,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-pub use bore::{BorePlusPlusSpec, BoreSpec};
+pub use bore::{BorePlusPlusSpec, BoreSpec, Preset};
 
 use super::{Auto, Strategy};
 use crate::error::Result;
@@ -107,6 +107,23 @@ impl Spec {
     /// The settings, if they are of this type.
     pub fn settings<T: Any>(&self) -> Option<&T> {
         self.method.settings().downcast_ref()
+    }
+
+    /// The settings that this method has if nothing but its preset and its classifier is given.
+    fn defaults(&self) -> Json {
+        let table = self.method.table();
+        let mut given = Map::from_iter([("name".to_owned(), Json::from(self.name()))]);
+        given.extend(table.get("preset").map(|preset| ("preset".to_owned(), preset.clone())));
+        let read = |given: &Map<String, Json>| {
+            Self::from_json(given.clone().into()).map_or(Json::Null, |spec| spec.to_json())
+        };
+        let plain = read(&given);
+        let Some(classifier) = table.get("classifier") else { return plain };
+        given.insert("classifier".to_owned(), classifier["name"].clone());
+        let mut defaults = read(&given);
+        defaults["classifier"] = plain["classifier"].clone();
+        defaults["preset"] = json!(Preset::default());
+        defaults
     }
 
     /// The method of this name with its default settings.

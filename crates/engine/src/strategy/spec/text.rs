@@ -70,8 +70,7 @@ fn insert(table: &mut Map<String, Json>, key: &str, value: Json) -> Result<()> {
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
-        let defaults = Self::named(self.name()).map_or(Json::Null, |spec| spec.to_json());
-        write_settings(f, "", &self.method.table(), &defaults, &self.given)
+        write_settings(f, "", &self.method.table(), &self.defaults(), &self.given)
     }
 }
 
@@ -123,10 +122,11 @@ fn part_defaults(part: &str, name: &str) -> Json {
 mod tests {
     use super::*;
     use crate::batch::Svgd;
-    use crate::classifier::Confidence;
     use crate::classifier::Learner as _;
     use crate::classifier::ensemble::Ensemble;
     use crate::classifier::perceptron::Perceptron;
+    use crate::classifier::{Confidence, Target};
+    use crate::labels::Weights;
     use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
     use crate::strategy::spec::{BorePlusPlusSpec, BoreSpec, RuleSpec};
 
@@ -199,6 +199,9 @@ mod tests {
             "bore++ width=3.0",
             "bore classifier=perceptron",
             "bore classifier=perceptron classifier.steps=100",
+            "bore preset=best",
+            "bore classifier=perceptron preset=paper",
+            "bore++ preset=paper",
             "bore classifier.steps=100",
             "bore++ rule=ascent rule.samples=1024",
             "bore classifier.start.warm.every=10",
@@ -218,7 +221,15 @@ mod tests {
     /// The table of a store has every setting: it says nothing about which were given.
     #[test]
     fn a_table_with_every_setting_prints_what_differs() {
-        for text in ["bore++", "auto", "gp-ei", "bore classifier=forest classifier.trees=50"] {
+        for text in [
+            "bore++",
+            "auto",
+            "gp-ei",
+            "bore",
+            "bore preset=paper",
+            "bore classifier=forest classifier.trees=50",
+            "bore classifier.learning-rate=0.1 weights=uniform",
+        ] {
             let stored = serde_json::to_string(&text.parse::<Spec>().unwrap()).unwrap();
             let read: Spec = serde_json::from_str(&stored).unwrap();
             assert_eq!(read.to_string(), text);
@@ -242,6 +253,41 @@ mod tests {
         assert_eq!(kept("bore rule=svgd"), (Some(4), Some("svgd")));
         assert_eq!(kept("bore classifier.start.warm.every=10"), (Some(10), None));
         assert_eq!(kept("bore classifier.start=cold"), (None, None));
+    }
+
+    /// A table of a version that had no presets has all other settings: it stays the paper's.
+    #[test]
+    fn a_study_stored_before_there_were_presets_keeps_its_settings() {
+        for method in ["bore", "bore++"] {
+            let paper: Spec = format!("{method} preset=paper").parse().unwrap();
+            let mut stored = serde_json::to_value(&paper).unwrap();
+            stored.as_object_mut().unwrap().remove("preset");
+            if let Some(classifier) = stored["classifier"].as_object_mut() {
+                classifier.remove("inputs");
+            }
+            assert_eq!(serde_json::from_value::<Spec>(stored).unwrap(), paper);
+            assert_ne!(paper, method.parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_as_the_preset_says() {
+        let bore = |text: &str| {
+            let spec: Spec = text.parse().unwrap();
+            let bore = spec.settings::<BoreSpec>().unwrap().clone();
+            let network = bore.classifier.settings::<Perceptron>().cloned();
+            (bore.weights, bore.target, network)
+        };
+        let (improvement, log) = (Weights::Improvement, Target::LogProbability);
+        assert_eq!(bore("bore"), (improvement, log, Some(Perceptron::best())));
+        let paper = (Weights::Uniform, Target::Logit, Some(Perceptron::default()));
+        assert_eq!(bore("bore preset=paper"), paper);
+        assert_eq!(bore("bore classifier=forest"), (Weights::Uniform, Target::Logit, None));
+        let given = Perceptron { learning_rate: 0.1, ..Perceptron::best() };
+        assert_eq!(
+            bore("bore classifier.learning-rate=0.1 target=logit"),
+            (improvement, Target::Logit, Some(given))
+        );
     }
 
     /// Names in tables with `_`, as version 0.1 wrote some, are read; they are written with `-`.

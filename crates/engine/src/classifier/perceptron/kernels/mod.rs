@@ -65,8 +65,9 @@ mod tests {
     use proptest::test_runner::RngSeed;
 
     use super::super::activation::Activation;
+    use super::super::inputs::Inputs;
     use super::super::naive::{Naive, random_parameters, random_points};
-    use super::super::training::{adam_step, fresh_moments, write_sample};
+    use super::super::training::{adam_step, fresh_moments};
     use super::*;
     use crate::seed::uniform;
 
@@ -78,7 +79,7 @@ mod tests {
     fn loaded(parameters: &Parameters, points: &[Vec<f64>]) -> Vec<Panel> {
         let mut rows = vec![Panel([f32::NAN; LANES]); points.len() * parameters.layout.activations];
         for (x, row) in points.iter().zip(rows.chunks_exact_mut(panels(parameters.layout.dim))) {
-            write_sample(x, row);
+            Inputs::Cube.write(x, row);
         }
         rows
     }
