@@ -15,7 +15,7 @@ const LENGTHS: [usize; 3] = [100, 1_000, 10_000];
 /// An ask longer than this many seconds ends a row: at ten times the length it might take a thousand times as long.
 const PATIENCE: f64 = 0.5;
 
-const METHODS: [&str; 17] = [
+const METHODS: [&str; 18] = [
     "bore",
     "bore preset=paper",
     "bore preset=paper rule=ascent",

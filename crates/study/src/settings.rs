@@ -166,7 +166,8 @@ impl Settings {
         };
         compare("goal", goal_text(&stored.goal), goal_text(&self.goal));
         // The same method may be written with or without its defaults, and may leave open what the study has decided.
-        if !agrees(&method_table(&self.method), &method_table(&stored.method)) {
+        let method = self.method.as_in(&stored.method)?;
+        if !agrees(&method_table(&method), &method_table(&stored.method)) {
             compare("method", stored.method.to_string(), self.method.to_string());
         }
         compare("batch size", stored.batch_size.to_string(), self.batch_size.to_string());

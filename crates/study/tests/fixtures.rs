@@ -85,7 +85,13 @@ fn continue_all(store: &Arc<dyn Store>) {
     assert!(matches!(Study::open_or_create(Arc::clone(store), other), Err(Error::Differs { .. })));
     // What followed the batch size still does, though it was stored as a number.
     let network = store.study("method-01").unwrap().settings.method;
-    assert_eq!(network, "bore".parse().unwrap(), "{network}");
+    assert_eq!(network, "bore preset=paper".parse().unwrap(), "{network}");
+    let old = store.study("method-01").unwrap().settings;
+    let words = wimble_study::Settings { method: "bore".parse().unwrap(), ..old.clone() };
+    let again = Study::open_or_create(Arc::clone(store), words).unwrap();
+    assert_eq!(again.settings(), &old);
+    let other = wimble_study::Settings { method: "bore preset=best".parse().unwrap(), ..old };
+    assert!(matches!(Study::open_or_create(Arc::clone(store), other), Err(Error::Differs { .. })));
     for name in methods {
         let study = Study::open(Arc::clone(store), &name).unwrap();
         let claims = study.ask("w", "again", 1).unwrap_or_else(|error| panic!("{name}: {error}"));

@@ -27,7 +27,6 @@ pub use perceptron::Perceptron;
 pub use bayesian_logistic::LengthScales;
 #[doc(hidden)]
 pub use least_squares::HyperParameters;
-#[doc(hidden)]
 pub use perceptron::{Activation, Inputs, Start};
 
 #[doc(hidden)]

@@ -217,8 +217,11 @@ impl Keys {
 
     /// The preset: the one that is named. A table with all other settings was stored by a version that had the paper's only.
     fn preset(&self) -> Preset {
+        let threshold = self.fraction.is_some() || self.threshold.is_some();
+        let learner = self.classifier.as_ref().and_then(Json::as_object);
         let complete = self.weights.is_some() && self.target.is_some() && self.initial.is_some();
-        self.preset.unwrap_or(if complete { Preset::Paper } else { Preset::Best })
+        let stored = complete && threshold && learner.is_some_and(|settings| settings.len() > 1);
+        self.preset.unwrap_or(if stored { Preset::Paper } else { Preset::Best })
     }
 
     /// What is written, with this classifier if none is named.

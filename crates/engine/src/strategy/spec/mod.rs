@@ -64,6 +64,16 @@ fn kebab_keys(table: Map<String, Json>) -> Map<String, Json> {
     entries.collect()
 }
 
+/// Whether `given` has every setting of `all`, with its value. Those that are newer than a stored study may be left out.
+fn is_all(given: &Map<String, Json>, all: &Map<String, Json>) -> bool {
+    let newer = |key: &str| ["inputs", "preset"].contains(&key);
+    all.iter().all(|(key, value)| match (given.get(key), value) {
+        (None, _) => newer(key),
+        (Some(Json::Object(given)), Json::Object(all)) => is_all(given, all),
+        (Some(given), value) => given == value,
+    })
+}
+
 /// A classifier by name, with its settings.
 #[derive(Debug, Clone)]
 pub struct ClassifierSpec(Arc<dyn AnyClassifier>);
@@ -109,7 +119,21 @@ impl Spec {
         self.method.settings().downcast_ref()
     }
 
-    /// The settings that this method has if nothing but its preset and its classifier is given.
+    /// This method as it is read where `stored` was made: a spec that names no preset has that of `stored`.
+    pub fn as_in(&self, stored: &Self) -> Result<Self> {
+        let preset = stored.method.table().get("preset").cloned();
+        match preset.filter(|_| self.name() == stored.name() && !self.given.is_empty()) {
+            Some(preset) if !self.given.contains_key("preset") => {
+                let mut given = self.given.clone();
+                given.insert("preset".to_owned(), preset);
+                Self::from_json(Json::Object(given))
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// The settings that this method has if nothing but its preset and its classifier is given. Its classifier and its preset are compared
+    /// with those that it has by itself.
     fn defaults(&self) -> Json {
         let table = self.method.table();
         let mut given = Map::from_iter([("name".to_owned(), Json::from(self.name()))]);
@@ -128,7 +152,7 @@ impl Spec {
 
     /// The method of this name with its default settings.
     pub fn named(name: &str) -> Result<Self> {
-        Self::from_json(Json::String(name.to_owned()))
+        Self::from_json(json!({ "name": name }))
     }
 
     /// The strategy, for batches of `batch_size`.
@@ -142,7 +166,7 @@ impl Spec {
     fn from_json(json: Json) -> Result<Self> {
         let given = json.as_object().cloned().map(kebab_keys).unwrap_or_default();
         let mut spec = Self { method: read_part("method", json, METHODS)?, given };
-        if spec.to_json().as_object() == Some(&spec.given) {
+        if spec.to_json().as_object().is_some_and(|all| is_all(&spec.given, all)) {
             spec.given.clear();
         }
         Ok(spec)

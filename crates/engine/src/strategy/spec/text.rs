@@ -229,10 +229,12 @@ mod tests {
             "bore preset=paper",
             "bore classifier=forest classifier.trees=50",
             "bore classifier.learning-rate=0.1 weights=uniform",
+            "bore initial=5 target=logit weights=uniform",
         ] {
             let stored = serde_json::to_string(&text.parse::<Spec>().unwrap()).unwrap();
             let read: Spec = serde_json::from_str(&stored).unwrap();
             assert_eq!(read.to_string(), text);
+            assert_eq!(text.parse::<Spec>().unwrap(), read);
             assert_eq!(serde_json::to_string(&read).unwrap(), stored);
         }
     }
@@ -265,8 +267,13 @@ mod tests {
             if let Some(classifier) = stored["classifier"].as_object_mut() {
                 classifier.remove("inputs");
             }
-            assert_eq!(serde_json::from_value::<Spec>(stored).unwrap(), paper);
-            assert_ne!(paper, method.parse().unwrap());
+            let read: Spec = serde_json::from_value(stored).unwrap();
+            assert_eq!((&read, read.to_string()), (&paper, format!("{method} preset=paper")));
+            let words: Spec = method.parse().unwrap();
+            assert_ne!(words, paper);
+            assert_eq!(words.as_in(&read).unwrap(), paper, "the same words continue it");
+            let best: Spec = format!("{method} preset=best").parse().unwrap();
+            assert_ne!(best.as_in(&read).unwrap(), paper);
         }
     }
 

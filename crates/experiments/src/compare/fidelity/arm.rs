@@ -50,7 +50,7 @@ pub const ARMS: [Arm; 11] = [
     Arm { name: "random-auto", method: "random", control: Control::Stopping(Rule::Auto), low: 1.0 },
     Arm {
         name: "bore-halving",
-        method: "bore",
+        method: "bore preset=best",
         control: Control::Stopping(Rule::Halving),
         low: 2.0,
     },
