@@ -105,7 +105,7 @@ pub fn with_forecasts(
         for expected in objectives {
             assert!(expected.mean.is_finite() && expected.deviation >= 0.0, "{words}");
         }
-        let good = good.into_iter().flat_map(|good| [Some(good.probability), good.upper_bound]);
+        let good = good.iter().flat_map(|good| [Some(good.probability), good.upper_bound]);
         for probability in good.chain([*success, *meets]).flatten() {
             assert!((0.0..=1.0).contains(&probability), "{words}: {probability}");
         }
