@@ -17,6 +17,7 @@ mod progress;
 mod storage;
 mod table;
 mod terminal;
+pub mod worker;
 
 use std::ffi::OsString;
 

@@ -1,20 +1,16 @@
 //! `wimble run`: a study from its file to its best configuration.
 
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use wimble_study::exchange::Row;
-use wimble_study::notice::{self, On};
 use wimble_study::runner::process::Urgency;
-use wimble_study::runner::{End, Evaluator, Event, KeptResults, Runner, Stop, Summary, WorkerKey};
+use wimble_study::runner::{End, Stop, Summary};
 use wimble_study::study_file::duration;
 use wimble_study::{Best, Counts, Study};
 
@@ -24,6 +20,7 @@ use crate::fidelity::Spent;
 use crate::front::Outlook;
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
+use crate::worker::{Plan, Worker};
 
 /// How long a run that must stop at once may take to kill its commands.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -91,38 +88,26 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .context("--join works on a study that exists; leave it out to create it"));
     }
     let (study, existed) = storage::open_or_create(&store, &file)?;
-    let identity = store.identity()?;
-    let state = state_folder()?;
-    let worker = worker_key(arguments, &state, &identity, &file.name);
-    let kept = KeptResults::new(&state, &identity, &file.name).and_before(
-        &state,
-        &place(arguments)?,
-        &file.name,
-    );
     let stop = Stop::default();
     let home = std::path::absolute(storage::home(&arguments.file))
         .context("the folder of the study file")?;
-    let runner = Runner {
-        evaluator: Evaluator {
-            storage: identity,
-            study: file.name.clone(),
-            goal: file.goal.clone(),
-            evaluation,
-            home: home.clone(),
-        },
-        worker,
-        workers: file.workers,
-        time: file.time,
-        spend: file.spend.filter(|_| arguments.trials.is_none()),
+    let time = file.time;
+    let plan = Plan {
+        evaluation,
+        home,
+        address: arguments.storage.address()?,
+        name: arguments.worker.clone(),
         patience: arguments.patience,
-        kept: Some(kept.clone()),
-        stop: stop.clone(),
+        spend: file.spend.filter(|_| arguments.trials.is_none()),
+        file,
     };
+    let worker = Worker::new(plan, &store, study, stop.clone())?;
+    let study = &worker.study;
     let began = Instant::now();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let handle = signals.handle();
     let quiet = arguments.quiet || arguments.json;
-    let display = Display::new(&study, file.time, quiet, existed, kept.folder())?;
+    let display = Display::new(study, time, quiet, existed, worker.kept())?;
     #[cfg(feature = "serve")]
     let _page = match arguments.serve {
         Some(port) => {
@@ -133,24 +118,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         None => None,
     };
     let over = AtomicBool::new(false);
-    let notices = Notices { on: &file.on, study: &study, home: &home };
-    let (results, told) = mpsc::channel();
     let summary = std::thread::scope(|scope| {
-        // One after the other, beside the trials: a slow command holds up nothing but the next of its kind.
-        let (notices, display, asked) = (&notices, &display, &stop);
-        let noticing = scope.spawn(move || {
-            let mut left_out = 0_u64;
-            for trial in told {
-                if asked.urgency() > Urgency::None {
-                    left_out += 1;
-                } else if let Err(reason) = notices.result(trial) {
-                    display.note(&format!(
-                        "trial {trial}: the command of `on.result` failed: {reason}"
-                    ));
-                }
-            }
-            left_out
-        });
         scope.spawn(|| {
             for _signal in &mut signals {
                 stop.request();
@@ -161,26 +129,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                     .say("stopping: waiting for the commands to end; interrupt again to kill them");
             }
         });
-        scope.spawn(|| display.keep(&study, &over));
-        let summary = runner.run(&study, &|event| {
-            if let (Event::Told { trial, .. }, true) = (&event, notices.on.result.is_some()) {
-                let _ = results.send(*trial);
-            }
-            display.show(&study, &event);
-        });
-        // Ends the thread above, once it is done with what it has. Until then the run can be interrupted.
-        drop(results);
-        let left_out = noticing.join().unwrap_or(0);
-        if left_out > 0 {
-            let results = plural(left_out, "result");
-            display.note(&format!("the command of `on.result` was not run for {results}"));
-        }
+        scope.spawn(|| display.keep(study, &over));
+        let summary = worker.run(&|event| display.show(study, event), &|text| display.note(text));
         over.store(true, Ordering::SeqCst);
         handle.close();
         summary
     });
     display.finish();
-    report(arguments, &study, &notices, &summary?, began.elapsed(), kept.folder())
+    report(arguments, &worker, &summary?, began.elapsed())
 }
 
 /// Waits until the slots have killed their commands, and for nothing else.
@@ -194,63 +150,8 @@ fn leave_at_once(over: &AtomicBool) {
     }
 }
 
-/// The address of the storage, the same from whatever folder it is given.
-fn place(arguments: &Arguments) -> Result<String> {
-    let address = arguments.storage.address()?.to_string();
-    Ok(std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string()))
-}
-
-fn worker_key(arguments: &Arguments, state: &Path, storage: &str, study: &str) -> WorkerKey {
-    let name = arguments.worker.as_deref();
-    // Where no state can be kept, trials of a killed run come back when their lease is over.
-    WorkerKey::take(state, storage, study, name)
-        .unwrap_or_else(|_| WorkerKey::passing(arguments.worker.clone()))
-}
-
-/// Where the state of this user's runs is kept: who they are, and results that wait for a storage.
-fn state_folder() -> Result<PathBuf> {
-    let from = |variable, below: &str| {
-        std::env::var_os(variable)
-            .filter(|folder| Path::new(folder).is_absolute())
-            .map(|folder| PathBuf::from(folder).join(below))
-    };
-    match from("XDG_STATE_HOME", "wimble").or_else(|| from("HOME", ".local/state/wimble")) {
-        Some(folder) => Ok(folder),
-        None => private_folder(&std::env::temp_dir()),
-    }
-}
-
-/// A folder that only this user can write to, in one that everybody can: otherwise another user could leave results there,
-/// and this one would tell them.
-fn private_folder(shared: &Path) -> Result<PathBuf> {
-    let user = rustix::process::geteuid().as_raw();
-    let folder = shared.join(format!("wimble-{user}"));
-    match std::fs::DirBuilder::new().mode(0o700).create(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            return Err(error).with_context(|| folder.display().to_string());
-        }
-        _ => {}
-    }
-    // Not of what a link leads to.
-    let found = std::fs::symlink_metadata(&folder)?;
-    if !found.is_dir() || found.uid() != user || found.mode() & 0o077 != 0 {
-        bail!(
-            "{} is open to other users, so that nothing in it can be trusted; set HOME or XDG_STATE_HOME to a folder of \
-             your own",
-            folder.display()
-        );
-    }
-    Ok(folder)
-}
-
-fn report(
-    arguments: &Arguments,
-    study: &Study,
-    notices: &Notices<'_>,
-    summary: &Summary,
-    took: Duration,
-    kept: &Path,
-) -> Result<()> {
+fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Duration) -> Result<()> {
+    let study = &worker.study;
     // The run says how it ended even if the storage is unreachable.
     let (counts, best) = match (study.counts(), study.best()) {
         (Ok(counts), Ok(best)) => (Some(counts), best),
@@ -311,7 +212,7 @@ fn report(
             writeln!(out, "{stopped} stopped early: {}.", spent.text(goal))?;
         }
         if summary.kept > 0 {
-            let (results, folder) = (plural(summary.kept, "result"), kept.display());
+            let (results, folder) = (plural(summary.kept, "result"), worker.kept().display());
             writeln!(
                 out,
                 "{results} could not be stored; the next run stores what is in {folder}"
@@ -344,9 +245,9 @@ fn report(
         writeln!(out, "\n{}", next(arguments, study, summary, &worth_a_look))?;
     }
     out.flush()?;
-    if notices.on.end.is_some()
+    if worker.has_end()
         && let Err(reason) =
-            json().map_err(|error| error.to_string()).and_then(|report| notices.end(report))
+            json().map_err(|error| error.to_string()).and_then(|report| worker.end(report))
     {
         eprintln!("note: the command of `on.end` failed: {}", crate::terminal::plain(&reason));
     }
@@ -375,46 +276,6 @@ fn report(
             );
             Err(CommandBroken(message.trim_end().to_owned()).into())
         }
-    }
-}
-
-/// The commands that the study file has for results and for the end.
-struct Notices<'r> {
-    on: &'r On,
-    study: &'r Study,
-    home: &'r Path,
-}
-
-impl Notices<'_> {
-    fn result(&self, trial: u64) -> Result<(), String> {
-        let Some(command) = &self.on.result else { return Ok(()) };
-        let trial = self.study.trial(trial).map_err(|error| error.to_string())?;
-        let row = Row::new(&trial, &self.study.settings().goal);
-        let mut variables = self.variables("result");
-        variables.push(("WIMBLE_TRIAL", trial.id.to_string()));
-        variables.push(("WIMBLE_STATE", row.state.clone()));
-        variables.extend(row.value.map(|value| ("WIMBLE_VALUE", value.to_string())));
-        let json = serde_json::to_value(&row).map_err(|error| error.to_string())?;
-        notice::run(command, self.home, &variables, &self.named("result", json))
-    }
-
-    fn end(&self, report: serde_json::Value) -> Result<(), String> {
-        let Some(command) = &self.on.end else { return Ok(()) };
-        let mut variables = self.variables("end");
-        let end = report["end"].as_str().unwrap_or_default().to_owned();
-        variables.push(("WIMBLE_END", end));
-        notice::run(command, self.home, &variables, &self.named("end", report))
-    }
-
-    fn variables(&self, event: &str) -> Vec<(&'static str, String)> {
-        let study = self.study.settings().name.clone();
-        vec![("WIMBLE_EVENT", event.to_owned()), ("WIMBLE_STUDY", study)]
-    }
-
-    fn named(&self, event: &str, mut json: serde_json::Value) -> serde_json::Value {
-        json["event"] = event.into();
-        json["study"] = self.study.settings().name.clone().into();
-        json
     }
 }
 
@@ -474,26 +335,5 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary, worth_a_look: &
         End::NothingWorks(_) => format!(
             "To forget these failures: wimble delete {name}{words}\nOnce this is fixed: wimble run {file}{words}"
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    #[test]
-    fn a_state_folder_that_others_can_write_to_is_refused() {
-        let shared = tempfile::tempdir().unwrap();
-        let folder = private_folder(shared.path()).unwrap();
-        assert_eq!(private_folder(shared.path()).unwrap(), folder);
-        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
-        let error = private_folder(shared.path()).unwrap_err().to_string();
-        assert!(error.contains("open to other users"), "{error}");
-        // One that another user made, as a link to a folder of his.
-        std::fs::remove_dir(&folder).unwrap();
-        let elsewhere = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), &folder).unwrap();
-        assert!(private_folder(shared.path()).is_err());
     }
 }
