@@ -123,9 +123,9 @@ def test_telling_twice_and_other_mistakes():
     (trial,) = study.ask()
     study.tell(trial, 1.0)
     study.tell(trial, 1.0)  # the same again is acknowledged
-    with pytest.raises(wimble.Error) as raised:
+    with pytest.raises(wimble.AlreadyToldError) as raised:
         study.tell(trial, 2.0)
-    assert study.best.value == 1.0 and "tell-0.1" in str(raised.value)
+    assert study.best.value == 1.0 and (raised.value.trial, raised.value.outcome) == (0, "1")
     with pytest.raises(wimble.AlreadyToldError) as told:
         study.tell(trial, 2.0, key="another")
     assert (told.value.trial, told.value.outcome) == (0, "1")
@@ -327,16 +327,37 @@ def test_a_goal_that_the_method_does_not_serve_is_refused_with_those_that_do():
         ({"objectives": ["a", "a"]}, "named twice"),
         ({"constraints": {"c": 8}}, "must be such as '<= 8'"),
         ({"constraints": {"c": "< 8"}}, "must be such as '<= 8'"),
-        ({"seed": -1}, ""),
+        ({"seed": -1}, "seed is -1, but must be at least 0"),
+        ({"trials": 0}, "trials is 0, but must be positive"),
         ({"lease": 0}, "lease"),
         ({"lease": math.nan}, "lease"),
-        ({"batch_size": 0}, "batch size is 0"),
+        ({"batch_size": 0}, "batch_size is 0"),
     ],
 )
 def test_bad_settings_are_refused(arguments, words):
-    with pytest.raises((ValueError, OverflowError)) as raised:
+    with pytest.raises(wimble.InvalidError) as raised:
         wimble.Study("s", SPACE, **arguments)
     assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"seed": "q"}, "seed is 'q', but must be an integer"),
+        ({"trials": "10"}, "trials is '10', but must be an integer"),
+        ({"method": 3}, "method is 3, but must be a str"),
+        ({"batch_size": 1.5}, "batch_size is 1.5"),
+    ],
+)
+def test_settings_of_the_wrong_type_are_named(arguments, words):
+    with pytest.raises(TypeError) as raised:
+        wimble.Study(**{"name": "s", "space": SPACE, **arguments})
+    assert words in str(raised.value)
+    with pytest.raises(TypeError, match="count is '3', but must be an integer"):
+        wimble.Study("s", SPACE).ask("3")
+    with pytest.raises(TypeError, match="the attribute `f` cannot be kept"):
+        study = wimble.Study("s", SPACE)
+        study.tell(study.ask()[0], 1.0, attributes={"f": object()})
 
 
 def test_how_studies_and_trials_look():

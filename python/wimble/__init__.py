@@ -24,6 +24,7 @@ import atexit as _atexit
 from wimble import _wimble
 from wimble._errors import *  # noqa: F403
 from wimble._errors import __all__ as _errors
+from wimble._forecast import Estimate, Forecast, Importance, Share
 from wimble._goal import Goal
 from wimble._minimize import Result, maximize, minimize
 from wimble._outcome import FAILED, INFEASIBLE, STOPPED, Failed, Infeasible, Measured, Stopped, measured
@@ -41,7 +42,7 @@ from wimble._space import (
     real,
     shares,
 )
-from wimble._study import Estimate, Forecast, Importance, Share, Study
+from wimble._study import Study
 from wimble._trial import Front, Trial
 
 __version__: str = _wimble.__version__

@@ -11,6 +11,7 @@ x.low 3.0
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 
@@ -115,12 +116,30 @@ class ExchangeError(Error, ValueError):
     """Trials cannot be read from a file, or written to it."""
 
 
+class CommandError(Error, RuntimeError):
+    """The command of a study file cannot be run, or fails every time: `reason`, `output`."""
+
+
 class ModelError(Error, ArithmeticError):
     """The method's model failed."""
 
 
 class ForkError(Error, RuntimeError):
     """A study was used in a process that was forked from the one that opened it."""
+
+
+def whole(name: str, value: Any, least: int | None = None) -> int:
+    """An integer, NumPy's too, of at least so much; what else is given is refused by name."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, but must be an integer") from None
+    if least is not None and number < least:
+        raise InvalidError(
+            f"{name} is {number}, but must be {'positive' if least == 1 else f'at least {least}'}",
+            {"field": name, "value": number},
+        )
+    return number
 
 
 __all__ = [name for name, value in list(globals().items()) if isinstance(value, type) and issubclass(value, Error)]

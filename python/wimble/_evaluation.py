@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-import queue
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wimble import _outcome
 from wimble._errors import ExhaustedError, InvalidError, LeaseLostError, StorageError
@@ -57,35 +55,36 @@ def evaluate(call: Call, function: Callable[..., Any], trial: Trial) -> Any:
     try:
         return call(function, trial)
     except Exception as error:
+        import traceback
+
         # The first frame is this one.
         trace = "".join(traceback.format_exception(type(error), error, error.__traceback__.tb_next))  # type: ignore[union-attr]
         return Raised(error, trace)
 
 
-def run(
-    study: Study,
-    call: Call,
-    function: Callable[..., Any],
-    *,
-    trials: int | None,
-    workers: int | None,
-    executor: str | Executor | None,
-    timeout: float | None,
-    catch: type[Exception] | tuple[type[Exception], ...],
-    callbacks: tuple[Callable[[Study, Trial], Any], ...],
-    progress: bool,
-) -> None:
+class How(NamedTuple):
+    """How trials are evaluated; see :meth:`wimble.Study.optimize`."""
+
+    workers: int | None
+    executor: str | Executor | None
+    timeout: float | None
+    catch: type[Exception] | tuple[type[Exception], ...]
+    callbacks: tuple[Callable[[Study, Trial], Any], ...]
+    progress: bool
+
+
+def run(study: Study, call: Call, function: Callable[..., Any], trials: int | None, how: How) -> None:
     """Evaluates a function for `trials` trials."""
-    for name, value in (("trials", trials), ("workers", workers)):
+    for name, value in (("trials", trials), ("workers", how.workers)):
         if value is not None and value < 1:
             raise InvalidError(f"{name} is {value}, but must be positive", {"field": name, "value": value})
     study._stopping = False
-    with _bar(progress, trials) as advance:
-        one = _Run(study, call, function, trials, timeout, catch, callbacks, advance)
-        if executor is None and workers in (None, 1):
+    with bar(how.progress, trials) as advance:
+        one = _Run(study, call, function, trials, how, advance)
+        if how.executor is None and how.workers in (None, 1):
             one.alone()
             return
-        with _pool(executor, workers) as (pool, count):
+        with _pool(how.executor, how.workers) as (pool, count):
             one.by(pool, count)
 
 
@@ -96,15 +95,13 @@ class _Run:
         call: Call,
         function: Callable[..., Any],
         trials: int | None,
-        timeout: float | None,
-        catch: type[Exception] | tuple[type[Exception], ...],
-        callbacks: tuple[Callable[[Study, Trial], Any], ...],
-        advance: Callable[[Study], None],
+        how: How,
+        advance: Callable[[Study, int], None],
     ) -> None:
         self.study, self.call, self.function = study, call, function
         self.left = math.inf if trials is None else trials
-        self.end = math.inf if timeout is None else time.monotonic() + timeout
-        self.catch, self.callbacks, self.advance = catch, callbacks, advance
+        self.end = math.inf if how.timeout is None else time.monotonic() + how.timeout
+        self.catch, self.callbacks, self.advance = how.catch, how.callbacks, advance
 
     def ask(self, count: int) -> list[Trial]:
         """Up to `count` trials, unless the run is over."""
@@ -133,7 +130,9 @@ class _Run:
 
     def by(self, pool: Executor, workers: int) -> None:
         """`workers` trials at a time, by an executor."""
-        done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        from queue import SimpleQueue
+
+        done: SimpleQueue[Any] = SimpleQueue()
         running: dict[Any, Trial] = {}
         failure: Exception | None = None
         try:
@@ -177,6 +176,8 @@ class _Run:
         study, failure = self.study, None
         try:
             if isinstance(result, Raised):
+                import traceback
+
                 summary = traceback.format_exception_only(type(result.error), result.error)[-1].strip()
                 study.tell(trial, _outcome.FAILED(summary, result.trace))
                 if not isinstance(result.error, self.catch):
@@ -195,7 +196,7 @@ class _Run:
         except StorageError:
             self.give_back(trial)
             raise
-        self.advance(study)
+        self.advance(study, 1)
         if self.callbacks:
             finished = study.trial(trial.number)
             for callback in self.callbacks:
@@ -248,21 +249,21 @@ def _pool(executor: str | Executor | None, workers: int | None) -> Iterator[tupl
 
 
 @contextmanager
-def _bar(wanted: bool, trials: int | None) -> Iterator[Callable[[Study], None]]:
-    """Advances a progress bar, where one is wanted and tqdm is installed."""
+def bar(wanted: bool, trials: int | None, done: int = 0) -> Iterator[Callable[[Study, int], None]]:
+    """Advances a progress bar by so many trials, where one is wanted and tqdm is installed."""
     try:
         if not wanted:
             raise ImportError
         from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
-        yield lambda study: None
+        yield lambda study, count: None
         return
-    with tqdm(total=trials, unit="trial") as bar:
+    with tqdm(total=trials, initial=done, unit="trial") as shown:
 
-        def advance(study: Study) -> None:
-            bar.update()
+        def advance(study: Study, count: int) -> None:
+            shown.update(count)
             best = study.best
             if best is not None and best.value is not None:
-                bar.set_postfix_str(f"best {best.value:.6g}", refresh=False)
+                shown.set_postfix_str(f"best {best.value:.6g}", refresh=False)
 
         yield advance

@@ -78,6 +78,21 @@ def goal(objectives: Objectives, constraints: Constraints, direction: str | None
     return Goal(named, {str(name): _limits(name, given) for name, given in (constraints or {}).items()})
 
 
+def read_fidelity(given: Mapping[str, tuple[float, float]] | None) -> tuple[str, float, float] | None:
+    """The name of a fidelity, its lowest and its highest value."""
+    if given is None:
+        return None
+    try:
+        ((name, (low, high)),) = given.items()
+        return str(name), float(low), float(high)
+    except (AttributeError, TypeError, ValueError):
+        raise InvalidError(
+            f"fidelity is {given!r}, but must name one measure with its lowest and highest value: "
+            '{"epochs": (1, 81)}',
+            {"field": "fidelity", "value": given},
+        ) from None
+
+
 def maximised(word: Any) -> bool:
     """Whether a direction is that of maximising."""
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ def text(value: Any) -> str:
 
 def table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], note: str = "") -> str:
     """A table."""
+    from html import escape
+
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{escape(text(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     below = f"<p>{escape(note)}</p>" if note else ""

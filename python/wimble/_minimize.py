@@ -168,18 +168,8 @@ def minimize(
     )
     for place, params in enumerate(initial):
         study.add(params, key=f"initial-{place}")
-    _evaluation.run(
-        study,
-        call,
-        function,
-        trials=None,
-        workers=workers,
-        executor=executor,
-        timeout=timeout,
-        catch=catch,
-        callbacks=tuple(callbacks),
-        progress=progress,
-    )
+    how = _evaluation.How(workers, executor, timeout, catch, tuple(callbacks), progress)
+    _evaluation.run(study, call, function, None, how)
     return Result(study, array.point if array else None)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
+from wimble._errors import MeasurementError
 from wimble._goal import Goal
 
 
@@ -88,7 +89,9 @@ def read(goal: Goal, outcome: Any) -> tuple[Given, dict[str, Any]]:
             f"the outcome is {outcome!r}, but must be a number, a dictionary of values, wimble.FAILED or wimble.INFEASIBLE"
         )
     if len(values) != len(names):
-        raise ValueError(f"the outcome is {outcome!r}, but must have a value for each objective: {', '.join(names)}")
+        raise MeasurementError(
+            f"the outcome is {outcome!r}, but must have a value for each objective: {', '.join(names)}"
+        )
     return {name: _number(name, value) for name, value in zip(names, values)}, {}
 
 

@@ -1,15 +1,15 @@
-"""Studies: ask and tell, in memory, in one SQLite file or in PostgreSQL."""
+"""Studies: ask and tell, in memory, in one SQLite file, in PostgreSQL or behind a server."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wimble import _evaluation, _html, _outcome, _wimble
-from wimble._errors import InvalidError
-from wimble._goal import Constraints, Goal, Objectives, goal
+from wimble import _evaluation, _html, _outcome, _storage, _wimble
+from wimble._errors import InvalidError, whole
+from wimble._forecast import Estimate, Forecast, Importance, Share
+from wimble._goal import Constraints, Goal, Objectives, goal, read_fidelity
 from wimble._outcome import Outcome
 from wimble._space import SpaceLike, Translation
 from wimble._trial import Front, Trial, from_fields
@@ -21,52 +21,6 @@ if TYPE_CHECKING:
 
 #: As many as a storage can count: the study runs for as long as somebody asks.
 _UNLIMITED = 2**63 - 1
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """What the method predicts for one configuration. What it does not model is None."""
-
-    #: The expected value, and the standard deviation of the uncertainty about it, without noise.
-    mean: float | None = None
-    deviation: float | None = None
-    #: The probability that there is a value: the trial neither fails nor is infeasible.
-    success: float | None = None
-    #: The probability of a value at least as good as `threshold`, and its upper confidence bound.
-    threshold: float | None = None
-    good: float | None = None
-    good_upper_bound: float | None = None
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean, and the interval that 90 % of refits to resampled trials fall into."""
-
-    mean: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Share:
-    """What one parameter does: the share of the variance that it causes alone, and also together with others."""
-
-    alone: Estimate
-    total: Estimate
-
-
-class Importance(dict[str, Share]):
-    """What each parameter does to a value, by name, largest total first."""
-
-    #: R² on trials that the model was not fitted to; at 0 or below, the shares mean nothing.
-    explained: float
-    #: How many trials the model was fitted to.
-    trials: int
-
-    def _repr_html_(self) -> str:
-        rows = [(name, s.total.mean, s.total.low, s.total.high, s.alone.mean) for name, s in self.items()]
-        note = f"explains {self.explained:.0%} of {self.trials} trials that it had not seen"
-        return _html.table("Importance", ["parameter", "total", "low", "high", "alone"], rows, note)
 
 
 class Study:
@@ -87,7 +41,9 @@ class Study:
         name: The name of the study in its storage.
         space: What may be chosen. Leave it out to open a study that exists.
         known: Constraints on the space that are known beforehand, such as "layers * width <= 4096".
-        storage: A file of SQLite, `postgresql://user@host/database`, or None for memory.
+        storage: A file of SQLite, `postgresql://user@host/database`, `http://host:8765` (`wimble serve --workers`), or None
+            for memory.
+        token: The token of a server. Default: that of the environment, WIMBLE_TOKEN.
         objectives: Names, or names with directions; default: one objective `value`, minimised.
         constraints: Limits on other measured values, such as `{"memory": "<= 8"}`.
         direction: "minimize" or "maximize", where there is one objective `value`.
@@ -100,6 +56,7 @@ class Study:
         fidelity: What an evaluation counts as it goes on, with its lowest and highest value: `{"epochs": (1, 81)}`.
         stopping: Which trials to stop early: "none", "median", "halving", "hyperband" or "auto", the default.
         wrong_stop: How often `auto` may stop the best configuration by mistake. Default: 0.05.
+        fixed: Values that are given for whatever is proposed here, by name; the method chooses the rest.
     """
 
     def __init__(
@@ -109,6 +66,7 @@ class Study:
         *,
         known: Iterable[str] = (),
         storage: str | os.PathLike[str] | None = None,
+        token: str | None = None,
         objectives: Objectives = None,
         constraints: Constraints = None,
         direction: str | None = None,
@@ -121,31 +79,93 @@ class Study:
         fidelity: Mapping[str, tuple[float, float]] | None = None,
         stopping: str | None = None,
         wrong_stop: float | None = None,
+        fixed: Mapping[str, Any] | None = None,
     ) -> None:
+        for what, text in (("name", name), ("method", method), ("stopping", stopping)):
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"{what} is {text!r}, but must be a str")
         if storage is None and space is None:
             raise InvalidError("a study in memory needs a space", {"field": "space"})
-        self._storage = None if storage is None else os.fspath(storage)
         given = None if space is None else Translation(space, known)
         wanted = goal(objectives, constraints, direction)
-        self._inner = _wimble.Study(
+        inner = _wimble.Study(
             name,
-            self._storage,
+            _storage.address(storage, token),
             given.space if given else None,
             wanted.to_engine() if wanted else None,
             method,
-            batch_size,
-            None if seed is None else int(seed),
-            trials,
-            retries,
+            None if batch_size is None else whole("batch_size", batch_size, 1),
+            None if seed is None else whole("seed", seed, 0),
+            None if trials is None else whole("trials", trials, 1),
+            None if retries is None else whole("retries", retries, 0),
             lease,
-            _fidelity(fidelity),
+            read_fidelity(fidelity),
             stopping,
             wrong_stop,
+            None if fixed is None else given.fix(fixed) if given else dict(fixed),
         )
-        self._settings = self._inner.settings()
+        self._hold(inner, storage, token, given)
+
+    def _hold(
+        self,
+        inner: _wimble.Study,
+        storage: str | os.PathLike[str] | None,
+        token: str | None,
+        given: Translation | None = None,
+    ) -> Study:
+        self._inner = inner
+        self._storage = None if storage is None else os.fspath(storage)
+        self._token = token
+        self._settings = inner.settings()
         self._translation = given or Translation.of_engine(self._settings["space"])
         self._goal = Goal.of_engine(*self._settings["goal"])
         self._stopping = False
+        return self
+
+    @classmethod
+    def from_file(
+        cls,
+        file: str | os.PathLike[str],
+        *,
+        storage: str | os.PathLike[str] | None = None,
+        token: str | None = None,
+        trials: int | None = None,
+    ) -> Study:
+        """Opens the study of a study file, or creates it. What is left out is as in the file.
+
+        Its command is not run: that is what `wimble run` and `wimble.ray.run` are for.
+        """
+        with open(file, encoding="utf-8") as opened:
+            described = _wimble.StudyFile(os.fspath(file), opened.read())
+        inner = _wimble.Study.of_file(described, _storage.address(storage, token), trials)
+        return cls.__new__(cls)._hold(inner, storage, token)
+
+    def copy(
+        self,
+        storage: str | os.PathLike[str] | None = None,
+        *,
+        name: str | None = None,
+        token: str | None = None,
+    ) -> Study:
+        """A copy of the study in another storage, or under another name: to move it, to keep one that is in memory, or as a
+        backup of one that runs. Copying again brings the copy up to date.
+
+        Trials that run wait in the queue of the copy. A token of the environment is not sent to the other storage.
+
+        >>> import wimble
+        >>> study = wimble.Study("first", {"x": wimble.real(0, 1)}, method="random", seed=0)
+        >>> study.tell(study.ask()[0], 0.5)
+        >>> study.copy(name="second").best.value
+        0.5
+        """
+        if storage is None:
+            inner, _ = self._inner.copy(name or self.name)
+            place, token = self._storage, self._token
+        else:
+            address = _storage.address(storage, token, from_environment=False)
+            inner, _ = self._inner.copy(name or self.name, address)
+            place = os.fspath(storage)
+        return type(self).__new__(type(self))._hold(inner, place, token, self._translation)
 
     # What the study is.
 
@@ -192,18 +212,29 @@ class Study:
 
     # Ask and tell.
 
-    def ask(self, count: int = 1, *, worker: str | None = None, key: str | None = None) -> list[Trial]:
+    def ask(
+        self,
+        count: int = 1,
+        *,
+        fix: Mapping[str, Any] | None = None,
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> list[Trial]:
         """Trials to evaluate; fewer, or none, once the study may have no more.
+
+        >>> import wimble
+        >>> study = wimble.Study("fix", {"x": wimble.real(0, 1), "kind": ["a", "b"]}, seed=0)
+        >>> [trial["kind"] for trial in study.ask(3, fix={"kind": "b"})]
+        ['b', 'b', 'b']
 
         Args:
             count: How many.
+            fix: Values that are given, by name; the method chooses the rest. Such trials are new ones, whatever is queued.
             worker: A key for a worker that finds its own trials again after a restart. Default: a new one.
             key: A key for this request: asking again with it gives the same trials. Default: a new one.
         """
-        try:
-            asked = self._inner.ask(count, worker, key)
-        except OverflowError:
-            raise InvalidError(f"count is {count}, but must be positive", {"field": "count", "value": count}) from None
+        given = self._translation.fix(fix) if fix else None
+        asked = self._inner.ask(whole("count", count, 1), worker, key, given)
         decode = self._translation.from_engine
         trials = [
             Trial(number, decode(params), attempt=attempt, token=token, worker=worker)
@@ -282,11 +313,18 @@ class Study:
         """Whether the trial is known to belong to somebody else by now, so that evaluating it is in vain."""
         return self._inner.lost(_token(trial)) is not None
 
-    async def ask_async(self, count: int = 1, *, worker: str | None = None, key: str | None = None) -> list[Trial]:
+    async def ask_async(
+        self,
+        count: int = 1,
+        *,
+        fix: Mapping[str, Any] | None = None,
+        worker: str | None = None,
+        key: str | None = None,
+    ) -> list[Trial]:
         """As :meth:`ask`, for asyncio: the event loop goes on meanwhile."""
         import asyncio
 
-        return await asyncio.to_thread(self.ask, count, worker=worker, key=key)
+        return await asyncio.to_thread(self.ask, count, fix=fix, worker=worker, key=key)
 
     async def tell_async(
         self,
@@ -478,18 +516,8 @@ class Study:
             callbacks: Called as `callback(study, trial)` after each trial; may call `study.stop()`.
             progress: Show a bar, if tqdm is installed.
         """
-        _evaluation.run(
-            self,
-            _evaluation.with_trial,
-            function,
-            trials=trials,
-            workers=workers,
-            executor=executor,
-            timeout=timeout,
-            catch=catch,
-            callbacks=tuple(callbacks),
-            progress=progress,
-        )
+        how = _evaluation.How(workers, executor, timeout, catch, tuple(callbacks), progress)
+        _evaluation.run(self, _evaluation.with_trial, function, trials, how)
         return self
 
     optimise = optimize
@@ -531,7 +559,7 @@ class Study:
             raise TypeError(
                 f"study {self.name!r} is in the memory of this process and cannot be pickled; give it a storage"
             )
-        return _reopen, (self.name, self._translation.given, self.known, self._storage)
+        return _reopen, (self.name, self._translation.given, self.known, self._storage, self._token)
 
     def _one(self, fields: dict[str, Any]) -> Trial:
         return from_fields(fields, self._translation.from_engine(fields["params"]))
@@ -540,22 +568,8 @@ class Study:
         return [self._one(fields) for fields in listed]
 
 
-def _reopen(name: str, space: dict[str, Any], known: list[str], storage: str) -> Study:
-    return Study(name, space, known=known, storage=storage)
-
-
-def _fidelity(given: Mapping[str, tuple[float, float]] | None) -> tuple[str, float, float] | None:
-    if given is None:
-        return None
-    try:
-        ((name, (low, high)),) = given.items()
-        return str(name), float(low), float(high)
-    except (AttributeError, TypeError, ValueError):
-        raise InvalidError(
-            f"fidelity is {given!r}, but must name one measure with its lowest and highest value: "
-            '{"epochs": (1, 81)}',
-            {"field": "fidelity", "value": given},
-        ) from None
+def _reopen(name: str, space: dict[str, Any], known: list[str], storage: str, token: str | None) -> Study:
+    return Study(name, space, known=known, storage=storage, token=token)
 
 
 def _token(trial: Trial | str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wimble import _html
 from wimble._errors import InvalidError
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,6 +125,8 @@ class Front(list[Trial]):
 
 def from_fields(fields: Mapping[str, Any], params: dict[str, Any]) -> Trial:
     """A trial from what the extension says."""
+    from datetime import datetime, timezone
+
     told = {**fields, "params": params}
     for name in ("started", "finished"):
         if name in told:

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use wimble::goal::{Bound as Limit, Direction, Goal, Objective};
 use wimble::outcome::{Measured, Measurement};
 
-use crate::error::of_engine;
+use crate::error::{of_engine, raise};
 
 /// An objective: its name and whether it is maximised.
 pub type ObjectiveGiven = (String, bool);
@@ -46,7 +45,11 @@ pub fn describe(goal: &Goal) -> (Vec<ObjectiveGiven>, Vec<ConstraintGiven>) {
 }
 
 /// A measurement from values by name.
-pub fn measurement(goal: &Goal, values: BTreeMap<String, MeasuredGiven>) -> PyResult<Measurement> {
+pub fn measurement(
+    py: Python<'_>,
+    goal: &Goal,
+    values: BTreeMap<String, MeasuredGiven>,
+) -> PyResult<Measurement> {
     let is_objective = |name: &str| goal.objectives().iter().any(|o| o.name == name);
     let is_constraint = |name: &str| goal.constraints().iter().any(|c| c.name == name);
     let (mut objectives, mut constraints) = (BTreeMap::new(), BTreeMap::new());
@@ -57,5 +60,6 @@ pub fn measurement(goal: &Goal, values: BTreeMap<String, MeasuredGiven>) -> PyRe
             false => constraints.insert(name, measured),
         };
     }
-    goal.measurement(objectives, constraints).map_err(PyValueError::new_err)
+    let measured = goal.measurement(objectives, constraints);
+    measured.map_err(|reason| raise(py, "MeasurementError", &reason))
 }

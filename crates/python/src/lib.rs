@@ -12,9 +12,11 @@ mod outcome;
 mod search;
 mod space;
 mod study;
+mod study_file;
 mod trial;
 mod value;
 mod waiting;
+mod wanted;
 
 use std::ffi::OsString;
 
@@ -42,6 +44,8 @@ mod _wimble {
     use super::space::Space;
     #[pymodule_export]
     use super::study::Study;
+    #[pymodule_export]
+    use super::study_file::StudyFile;
     #[pymodule_export]
     use super::waiting::ending;
     #[pymodule_export]

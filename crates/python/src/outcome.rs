@@ -20,9 +20,9 @@ pub enum Given {
 }
 
 /// An outcome under a goal.
-pub fn outcome(goal: &Goal, given: Given) -> PyResult<Outcome> {
+pub fn outcome(py: Python<'_>, goal: &Goal, given: Given) -> PyResult<Outcome> {
     Ok(match given {
-        Given::Measured(values) => measurement(goal, values)?.into(),
+        Given::Measured(values) => measurement(py, goal, values)?.into(),
         Given::Failed((reason, output)) => Failure { reason, output }.into(),
         Given::Infeasible(_) => Outcome::Infeasible,
     })

@@ -1,19 +1,23 @@
 //! A search whose trials somebody else keeps and numbers: Optuna's storage, a list in memory.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use wimble::ledger::Ledger;
+use wimble::outcome::{Measurement, Outcome};
 use wimble::seed::Seed;
+use wimble::stopping::{Stopping, Verdict};
 use wimble::strategy::{Spec, Strategy};
 
 use crate::error::of_engine;
-use crate::goal::{self, ConstraintGiven, ObjectiveGiven};
+use crate::goal::{self, ConstraintGiven, MeasuredGiven, ObjectiveGiven};
 use crate::outcome::{self, Given};
 use crate::space::Space;
 use crate::value::{from_configuration, to_configuration};
 use crate::waiting;
+use crate::wanted::FidelityGiven;
 
 /// The engine's ledger with a method.
 #[pyclass(frozen, module = "wimble._wimble")]
@@ -27,7 +31,8 @@ struct Parts {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (space, objectives, constraints, method, seed, batch_size))]
+    #[pyo3(signature = (space, objectives, constraints, method, seed, batch_size, fidelity = None))]
+    #[allow(clippy::too_many_arguments, reason = "what a search is, by name")]
     fn new(
         py: Python<'_>,
         space: &Space,
@@ -36,8 +41,12 @@ impl Search {
         method: &str,
         seed: u64,
         batch_size: usize,
+        fidelity: Option<FidelityGiven>,
     ) -> PyResult<Self> {
-        let goal = goal::goal(py, objectives, constraints)?;
+        let mut goal = goal::goal(py, objectives, constraints)?;
+        if let Some((name, low, high)) = fidelity {
+            goal = goal.fidelity(name, low, high).map_err(|error| of_engine(py, &error))?;
+        }
         let build = || -> wimble::Result<Parts> {
             let strategy = method.parse::<Spec>()?.build(batch_size)?;
             strategy.check(&space.0, &goal)?;
@@ -75,10 +84,49 @@ impl Search {
         self.parts(py).ledger.told().len()
     }
 
-    /// Records the outcome of a pending trial.
-    fn tell(&self, py: Python<'_>, trial: u64, outcome: Given) -> PyResult<()> {
+    /// Records a step of a pending trial: values at a fidelity.
+    fn report(
+        &self,
+        py: Python<'_>,
+        trial: u64,
+        step: f64,
+        values: BTreeMap<String, MeasuredGiven>,
+    ) -> PyResult<()> {
         let mut parts = self.parts(py);
-        let outcome = outcome::outcome(parts.ledger.goal(), outcome)?;
+        let measured = goal::measurement(py, parts.ledger.goal(), values)?;
+        let step = Measurement { fidelity: Some(step), ..measured };
+        parts.ledger.report(trial, &step).map_err(|error| of_engine(py, &error))
+    }
+
+    /// Whether a stopping rule gives a pending trial up, by its steps and those of all others.
+    fn should_stop(
+        &self,
+        py: Python<'_>,
+        trial: u64,
+        rule: &str,
+        wrong_stop: f64,
+    ) -> PyResult<bool> {
+        let look = || {
+            let stopping = Stopping { rule: rule.parse()?, wrong_stop };
+            self.parts(py).ledger.verdict(trial, &stopping)
+        };
+        Ok(look().map_err(|error| of_engine(py, &error))? == Verdict::Stop)
+    }
+
+    /// Records the outcome of a pending trial; `fidelity` says how far it came, if it did not come to its end.
+    #[pyo3(signature = (trial, outcome, fidelity = None))]
+    fn tell(
+        &self,
+        py: Python<'_>,
+        trial: u64,
+        outcome: Given,
+        fidelity: Option<f64>,
+    ) -> PyResult<()> {
+        let mut parts = self.parts(py);
+        let mut outcome = outcome::outcome(py, parts.ledger.goal(), outcome)?;
+        if let Outcome::Measured(measurement) = &mut outcome {
+            measurement.fidelity = fidelity;
+        }
         parts.ledger.tell(trial, &outcome).map_err(|error| of_engine(py, &error))
     }
 

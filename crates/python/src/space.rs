@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use wimble::space::{Dimension, Kind, Scale, SearchSpace, Value};
+use wimble::space::{Dimension, Kind, Prior, Scale, SearchSpace, Value};
 
 use crate::error::of_engine;
 use crate::value::{from_value, to_configuration, to_value};
@@ -100,7 +100,18 @@ fn dimension(given: &Bound<'_, PyDict>) -> PyResult<Dimension> {
         "shares" => Kind::Shares { of: field("of")?.extract()? },
         other => return Err(PyValueError::new_err(format!("there is no type `{other}`"))),
     };
-    let dimension = Dimension::new(name, kind);
+    let is_real = matches!(kind, Kind::Real { .. });
+    let mut dimension = Dimension::new(name, kind);
+    if let Some(step) = given.get_item("step")?.filter(|step| is_real && !step.is_none()) {
+        let step = number(&dimension.name, "step", &step)?;
+        dimension = dimension.step(step);
+    }
+    if let Some(prior) = given.get_item("prior")?.filter(|prior| !prior.is_none()) {
+        let (at, spread): (Bound<'_, PyAny>, Option<f64>) = prior.extract()?;
+        let mut prior = Prior::at(to_value(&at)?);
+        prior.spread = spread.unwrap_or(prior.spread);
+        dimension = dimension.prior(prior);
+    }
     Ok(match given.get_item("when")? {
         Some(when) if !when.is_none() => {
             let (parent, of): (String, Bound<'_, PyAny>) = when.extract()?;
@@ -161,6 +172,9 @@ fn describe<'py>(py: Python<'py>, dimension: &Dimension) -> PyResult<Bound<'py, 
         }
     };
     fields.set_item("type", kind)?;
+    if let Some(prior) = &dimension.prior {
+        fields.set_item("prior", (from_value(py, &prior.at)?, prior.spread))?;
+    }
     if let Some(condition) = &dimension.condition {
         fields.set_item("when", (&condition.parent, listed(&condition.values)?))?;
     }

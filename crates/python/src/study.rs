@@ -1,24 +1,20 @@
 //! An open study: the same as the one that the command `wimble` opens, at the same time.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, RandomState};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use wimble::goal::Goal;
 use wimble::importance::{Estimate, Share};
 use wimble::outcome::Measurement;
-use wimble::seed::Seed;
 use wimble::space::Configuration;
-use wimble::stopping::{Rule, Verdict};
+use wimble::stopping::Verdict;
 use wimble_study::runner::WorkerKey;
-use wimble_study::store::OutcomeKind;
+use wimble_study::store::Ask;
 use wimble_study::{
-    Addition, Address, Attributes, Claim, Error, Filter, Result, Settings, Stage, Step, Store,
-    StudyFile, Token, Trial,
+    Addition, Address, Attributes, Claim, Copied, Error, Result, Step, Store, Token, Trial,
 };
 
 use crate::error::{of_engine, of_study, raise};
@@ -26,13 +22,13 @@ use crate::goal::{self, ConstraintGiven, MeasuredGiven, ObjectiveGiven};
 use crate::heartbeats::Heartbeats;
 use crate::outcome::{self, Given};
 use crate::space::Space;
+use crate::study_file::StudyFile;
 use crate::value::{from_configuration, to_configuration, to_json};
+use crate::wanted::{FidelityGiven, Wanted, open_file, seconds};
 use crate::{trial, waiting};
 
 /// A claim for Python: number, params, token, attempt.
 type ClaimGiven<'py> = (u64, Bound<'py, PyDict>, String, u32);
-/// A fidelity: its name, its lowest and its highest value.
-type FidelityGiven = (String, f64, f64);
 /// An addition: key, params, outcome, attributes.
 type AdditionGiven<'py> = (String, Bound<'py, PyDict>, Option<Given>, Option<Bound<'py, PyDict>>);
 
@@ -56,14 +52,23 @@ pub struct Study {
     /// The first part of the keys of this process.
     keys: String,
     next_key: AtomicU64,
+    /// Values that are given for whatever is proposed here.
+    fixed: Configuration,
+    /// The same study with given values, for the latest of them.
+    fixing: Arc<Mutex<Vec<Fixing>>>,
 }
+
+/// Values that are given, and the study whose proposals have them.
+type Fixing = (Configuration, Arc<wimble_study::Study>);
+
+/// How many sets of given values are kept ready.
+const KEPT: usize = 16;
 
 #[pymethods]
 impl Study {
-    /// Opens a study, or creates it if there is none of its name and a space is given. What is `None` is as in the study that
-    /// exists, or else the default.
+    /// Opens a study, or creates it; see [`Wanted`].
     #[new]
-    #[pyo3(signature = (name, storage, space, goal, method, batch_size, seed, trials, retries, lease, fidelity = None, stopping = None, wrong_stop = None))]
+    #[pyo3(signature = (name, storage, space, goal, method, batch_size, seed, trials, retries, lease, fidelity = None, stopping = None, wrong_stop = None, fixed = None))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of `wimble.Study`, by name")]
     fn new(
         py: Python<'_>,
@@ -80,46 +85,66 @@ impl Study {
         fidelity: Option<FidelityGiven>,
         stopping: Option<&str>,
         wrong_stop: Option<f64>,
+        fixed: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let address: Address = storage
-            .map_or(Ok(Address::Memory), str::parse)
-            .map_err(|error: Error| of_study(py, &error))?;
-        let goal = goal.map(|(o, c)| goal::goal(py, o, c)).transpose()?;
-        let method = method.map(str::parse).transpose().map_err(|error| of_engine(py, &error))?;
-        let stopping =
-            stopping.map(str::parse).transpose().map_err(|error| of_engine(py, &error))?;
-        let lease = lease.map(Duration::try_from_secs_f64).transpose().map_err(|error| {
-            raise(py, "InvalidError", &format!("lease is {lease:?} seconds, but {error}"))
-        })?;
-        let space = space.map(|space| space.0.clone());
-        let prompt = address == Address::Memory;
-        let open = move || -> Result<wimble_study::Study> {
-            let store = address.open()?;
-            let wanted = Wanted {
-                name,
-                space,
-                goal,
-                fidelity,
-                method,
-                batch_size,
-                seed,
-                trials,
-                retries,
-                lease,
-                stopping,
-                wrong_stop,
-            };
-            wanted.open(&store)
+        let of_engine = |error| of_engine(py, &error);
+        let wanted = Wanted {
+            name,
+            space: space.map(|space| space.0.clone()),
+            goal: goal.map(|(o, c)| goal::goal(py, o, c)).transpose()?,
+            fidelity,
+            method: method.map(str::parse).transpose().map_err(of_engine)?,
+            batch_size,
+            seed,
+            trials,
+            retries,
+            lease: lease.map(|lease| seconds(py, "lease", lease)).transpose()?,
+            stopping: stopping.map(str::parse).transpose().map_err(of_engine)?,
+            wrong_stop,
+            fixed: fixed.map(to_configuration).transpose()?.unwrap_or_default(),
         };
-        let study = waiting::long(py, open, drop)?.map_err(|error| of_study(py, &error))?;
-        Ok(Self {
-            study: Arc::new(study),
-            heartbeats: Heartbeats::default(),
-            prompt,
-            process: std::process::id(),
-            keys: WorkerKey::given(None).as_str().to_owned(),
-            next_key: AtomicU64::new(0),
-        })
+        Self::open(py, storage, wanted.fixed.clone(), move |store| wanted.open(store))
+    }
+
+    /// Opens the study of a study file, or creates it.
+    #[staticmethod]
+    #[pyo3(signature = (file, storage, trials = None, workers = None))]
+    fn of_file(
+        py: Python<'_>,
+        file: &StudyFile,
+        storage: Option<&str>,
+        trials: Option<u64>,
+        workers: Option<usize>,
+    ) -> PyResult<Self> {
+        let mut file = file.0.clone();
+        file.trials = trials.or(file.trials);
+        file.workers = workers.unwrap_or(file.workers);
+        Self::open(py, storage, file.fixed.clone(), move |store| open_file(store, &file))
+    }
+
+    /// Copies the study to another storage, or to another name of the same one. Returns the copy and how many trials it has,
+    /// how many of them are new, and how many run in the original.
+    #[pyo3(signature = (name, storage = None))]
+    fn copy(
+        &self,
+        py: Python<'_>,
+        name: String,
+        storage: Option<&str>,
+    ) -> PyResult<(Self, (u64, u64, u64))> {
+        let address = storage.map(|address| parse(py, Some(address))).transpose()?;
+        let prompt = self.prompt && address.is_none();
+        let copy = move |study: &wimble_study::Study| {
+            let to = match address {
+                Some(address) => address.open()?,
+                None => Arc::clone(study.store()),
+            };
+            let from = study.store();
+            let copied = wimble_study::copy(&**from, &study.settings().name, &*to, &name)?;
+            Ok((wimble_study::Study::open(to, &name)?, copied))
+        };
+        let (study, Copied { trials, new, running }) = self.long_call(py, copy)?;
+        let study = Self::of(study, prompt, Configuration::new());
+        Ok((study, (trials, new, running)))
     }
 
     /// The settings, by name.
@@ -153,28 +178,47 @@ impl Study {
         self.call(py, move |study| study.set_budget(trials))
     }
 
-    /// Trials for a worker, which this process holds until they are told or released.
-    #[pyo3(signature = (count, worker = None, key = None))]
+    /// Trials for a worker, which this process holds until they are told or released. Those with given values are new ones.
+    #[pyo3(signature = (count, worker = None, key = None, fix = None))]
     fn ask<'py>(
         &self,
         py: Python<'py>,
         count: usize,
         worker: Option<String>,
         key: Option<String>,
+        fix: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<ClaimGiven<'py>>> {
         self.check_process(py)?;
         let key = key.unwrap_or_else(|| self.new_key());
         // A repeated request is one of the same worker.
         let worker = worker.unwrap_or_else(|| key.clone());
+        let fix = fix.map(to_configuration).transpose()?.filter(|fix| fix.iter().next().is_some());
+        // Those of the study hold too, unless they are given anew.
+        let fix = fix.map(|fix| {
+            let mut all = self.fixed.clone();
+            for (name, value) in fix {
+                all.insert(name, value);
+            }
+            all
+        });
         let (study, unwanted) = (Arc::clone(&self.study), Arc::clone(&self.study));
+        let fixing = Arc::clone(&self.fixing);
+        let ask = move || {
+            let fresh = fix.is_some();
+            let study = match fix {
+                Some(values) => with_values(&study, &fixing, values)?,
+                None => study,
+            };
+            let (worker, key) = (worker.as_str(), key.as_str());
+            study.ask_with(&Ask { worker, incarnation: None, key, wanted: count, fresh })
+        };
         let give_back = move |claims: Result<Vec<Claim>>| {
             for claim in claims.unwrap_or_default() {
                 // If this fails, another worker takes the trial when its lease is due.
                 let _ = unwanted.release(claim.token);
             }
         };
-        let claims = waiting::long(py, move || study.ask(&worker, &key, count), give_back)?;
-        let claims = claims.map_err(|error| of_study(py, &error))?;
+        let claims = waiting::long(py, ask, give_back)?.map_err(|error| of_study(py, &error))?;
         self.heartbeats.hold(&self.study, claims.iter().map(|claim| claim.token));
         let space = &self.study.settings().space;
         let given = claims.into_iter().map(|claim| {
@@ -195,10 +239,22 @@ impl Study {
         key: Option<String>,
     ) -> PyResult<()> {
         let token = read_token(py, token)?;
-        let outcome = outcome::outcome(self.goal(), outcome)?;
+        let outcome = outcome::outcome(py, self.goal(), outcome)?;
         let attributes = to_attributes(attributes)?;
-        let key = key.unwrap_or_else(|| format!("tell-{token}"));
-        let told = self.call(py, move |study| study.tell_with(token, &outcome, &attributes, &key));
+        let told = self.call(py, move |study| {
+            let own = format!("tell-{token}");
+            let told = study.tell_with(token, &outcome, &attributes, key.as_ref().unwrap_or(&own));
+            match told {
+                // The key is that of the token: it was told before, and something else.
+                Err(Error::KeyReused { .. }) if key.is_none() => {
+                    let (name, trial) = (study.settings().name.clone(), token.trial);
+                    let stands = study.trial(trial)?.outcome().map(ToString::to_string);
+                    let outcome = stands.unwrap_or_default();
+                    Err(Error::AlreadyTold { study: name, trial, outcome })
+                }
+                told => told,
+            }
+        });
         let over = |error: &PyErr| {
             let classes = ["LeaseLostError", "AlreadyToldError"];
             error.get_type(py).name().is_ok_and(|name| classes.iter().any(|class| name == *class))
@@ -219,7 +275,7 @@ impl Study {
         values: BTreeMap<String, MeasuredGiven>,
     ) -> PyResult<()> {
         let token = read_token(py, token)?;
-        let measured = goal::measurement(self.goal(), values)?;
+        let measured = goal::measurement(py, self.goal(), values)?;
         let step = Measurement { fidelity: Some(step), ..measured };
         self.call(py, move |study| study.report(token, &[step]))
     }
@@ -314,7 +370,7 @@ impl Study {
     fn add(&self, py: Python<'_>, additions: Vec<AdditionGiven<'_>>) -> PyResult<Vec<u64>> {
         let goal = self.goal();
         let addition = |(key, params, outcome, attributes): AdditionGiven<'_>| {
-            let outcome = outcome.map(|given| outcome::outcome(goal, given)).transpose()?;
+            let outcome = outcome.map(|given| outcome::outcome(py, goal, given)).transpose()?;
             let attributes = to_attributes(attributes.as_ref())?;
             let queued = Addition::queued(key, to_configuration(&params)?);
             Ok(Addition { outcome, attributes, ..queued })
@@ -355,34 +411,18 @@ impl Study {
         first: u64,
         limit: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut filter = Filter { from: first, limit, ..Filter::default() };
-        match state {
-            None => {}
-            Some("queued") => filter.stage = Some(Stage::Queued),
-            Some("running") => filter.stage = Some(Stage::Running),
-            Some("finished") => filter.stage = Some(Stage::Finished),
-            Some("complete" | "stopped") => filter.outcome = Some(OutcomeKind::Value),
-            Some("failed") => filter.outcome = Some(OutcomeKind::Failed),
-            Some("infeasible") => filter.outcome = Some(OutcomeKind::Infeasible),
-            Some(other) => {
-                let states = "queued, running, finished, complete, stopped, failed, infeasible";
-                let message = format!("there is no state {other:?}; the states are {states}");
-                return Err(raise(py, "InvalidError", &message));
-            }
-        }
         let goal = self.goal();
-        let among_both = goal.partial().filter(|_| filter.outcome == Some(OutcomeKind::Value));
-        if among_both.is_none() {
-            if state == Some("stopped") {
-                return self.listed(py, &[]);
-            }
-            let trials = self.call(py, move |study| study.trials(&filter))?;
-            return self.listed(py, &trials);
-        }
+        let filter = trial::filter(goal, state);
+        let Some(mut filter) = filter.map_err(|message| raise(py, "InvalidError", &message))?
+        else {
+            return self.listed(py, &[]);
+        };
         // The storage knows which trials have values, and not which of them were stopped.
-        filter.limit = None;
+        let among_both = goal.partial().is_some() && matches!(state, Some("complete" | "stopped"));
+        filter.from = first;
+        filter.limit = limit.filter(|_| !among_both);
         let mut trials = self.call(py, move |study| study.trials(&filter))?;
-        trials.retain(|one| state == Some(trial::state(goal, one)));
+        trials.retain(|one| !among_both || state == Some(trial::state(goal, one)));
         trials.truncate(limit.unwrap_or(usize::MAX));
         self.listed(py, &trials)
     }
@@ -445,6 +485,33 @@ impl Study {
 }
 
 impl Study {
+    /// Opens a storage and, in it, a study.
+    fn open(
+        py: Python<'_>,
+        storage: Option<&str>,
+        fixed: Configuration,
+        find: impl FnOnce(&Arc<dyn Store>) -> Result<wimble_study::Study> + Send + 'static,
+    ) -> PyResult<Self> {
+        let address = parse(py, storage)?;
+        let prompt = address == Address::Memory;
+        let open = move || find(&address.open()?);
+        let study = waiting::long(py, open, drop)?.map_err(|error| of_study(py, &error))?;
+        Ok(Self::of(study, prompt, fixed))
+    }
+
+    fn of(study: wimble_study::Study, prompt: bool, fixed: Configuration) -> Self {
+        Self {
+            study: Arc::new(study),
+            heartbeats: Heartbeats::default(),
+            prompt,
+            process: std::process::id(),
+            keys: WorkerKey::given(None).as_str().to_owned(),
+            next_key: AtomicU64::new(0),
+            fixed,
+            fixing: Arc::default(),
+        }
+    }
+
     fn goal(&self) -> &Goal {
         &self.study.settings().goal
     }
@@ -512,101 +579,32 @@ impl Drop for Study {
     }
 }
 
-/// What a caller wants of a study; the rest is as in the study that exists, or else the default.
-struct Wanted {
-    name: String,
-    space: Option<wimble::space::SearchSpace>,
-    goal: Option<Goal>,
-    fidelity: Option<FidelityGiven>,
-    method: Option<wimble::strategy::Spec>,
-    batch_size: Option<usize>,
-    seed: Option<u64>,
-    trials: Option<u64>,
-    retries: Option<u32>,
-    lease: Option<Duration>,
-    stopping: Option<Rule>,
-    wrong_stop: Option<f64>,
+/// The address of a storage; memory if there is none.
+fn parse(py: Python<'_>, storage: Option<&str>) -> PyResult<Address> {
+    let address = storage.map_or(Ok(Address::Memory), str::parse);
+    address.map_err(|error: Error| of_study(py, &error))
 }
 
-impl Wanted {
-    fn open(&self, store: &Arc<dyn Store>) -> Result<wimble_study::Study> {
-        let stored = match store.study(&self.name) {
-            Ok(record) => Some(record.settings),
-            Err(unknown @ Error::UnknownStudy { .. }) if self.space.is_none() => {
-                return Err(unknown);
-            }
-            Err(Error::UnknownStudy { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        let budget = self.trials;
-        let settings = self.settings(stored.as_ref())?;
-        match wimble_study::Study::open_or_create(Arc::clone(store), settings) {
-            // Another process created it since, and what was left open is as there.
-            Err(Error::Differs { .. }) if stored.is_none() => self.open(store),
-            Err(error) => Err(error),
-            Ok(study) => {
-                if budget.is_some_and(|budget| budget > study.settings().budget) {
-                    study.set_budget(budget.unwrap_or_default())?;
-                }
-                Ok(study)
-            }
+/// The same study, whose proposals have these values.
+fn with_values(
+    study: &wimble_study::Study,
+    kept: &Mutex<Vec<Fixing>>,
+    values: Configuration,
+) -> Result<Arc<wimble_study::Study>> {
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = match kept.iter().position(|(given, _)| *given == values) {
+        Some(place) => kept.remove(place),
+        None => {
+            let same =
+                wimble_study::Study::open(Arc::clone(study.store()), &study.settings().name)?;
+            (values.clone(), Arc::new(same.fixing(values)?))
         }
-    }
-
-    fn settings(&self, stored: Option<&Settings>) -> Result<Settings> {
-        let space = self.space.clone().or_else(|| stored.map(|stored| stored.space.clone()));
-        let Some(space) = space else {
-            return Err(Error::UnknownStudy { study: self.name.clone() });
-        };
-        let stored_goal = stored.map(|stored| &stored.goal);
-        let goal = self.goal.clone().or_else(|| stored_goal.cloned());
-        // Left out, the fidelity is as in the study that exists.
-        let range = stored_goal.and_then(Goal::partial);
-        let range =
-            self.fidelity.clone().or_else(|| range.map(|f| (f.name.clone(), f.low, f.high)));
-        let goal = match range {
-            Some((name, low, high)) => Some(goal.unwrap_or_default().fidelity(name, low, high)?),
-            None => goal,
-        };
-        let all = space.cardinality().filter(|_| !space.repeats());
-        let file = StudyFile {
-            name: self.name.clone(),
-            goal: goal.unwrap_or_default(),
-            method: self.method.clone(),
-            batch_size: self.batch_size,
-            seed: self.seed.or_else(|| stored.is_none().then(random_seed)).map(Seed),
-            trials: self.trials,
-            time: None,
-            spend: None,
-            workers: 1,
-            lease: self.lease,
-            lost_retries: self.retries,
-            stopping: self.stopping,
-            wrong_stop: self.wrong_stop,
-            fixed: Configuration::new(),
-            on: wimble_study::notice::On::default(),
-            evaluation: None,
-            space,
-        };
-        let settings = file.settings(stored);
-        Ok(match (stored, self.trials) {
-            // The budget of the study that exists is raised afterwards.
-            (Some(stored), _) => Settings { budget: stored.budget, ..settings },
-            (None, Some(_)) => settings,
-            // As many as are asked for.
-            (None, None) => {
-                let limit = i64::MAX as u64;
-                let budget =
-                    all.and_then(|all| u64::try_from(all).ok()).unwrap_or(limit).min(limit);
-                Settings { budget, ..settings }
-            }
-        })
-    }
-}
-
-/// A seed that nobody chose, short enough to be written down.
-fn random_seed() -> u64 {
-    RandomState::new().hash_one(std::process::id()) & 0xffff_ffff
+    };
+    let study = Arc::clone(&found.1);
+    kept.push(found);
+    let many = kept.len().saturating_sub(KEPT);
+    kept.drain(..many);
+    Ok(study)
 }
 
 fn read_token(py: Python<'_>, text: &str) -> PyResult<Token> {
@@ -622,5 +620,13 @@ fn read_token(py: Python<'_>, text: &str) -> PyResult<Token> {
 
 fn to_attributes(given: Option<&Bound<'_, PyDict>>) -> PyResult<Attributes> {
     let Some(given) = given else { return Ok(Attributes::default()) };
-    given.iter().map(|(name, value)| Ok((name.extract()?, to_json(&value)?))).collect()
+    let attribute = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name: String = name.extract()?;
+        let json = to_json(&value).map_err(|error| {
+            let (class, reason) = (error.get_type(value.py()), error.value(value.py()));
+            PyErr::from_type(class, format!("the attribute `{name}` cannot be kept: {reason}"))
+        });
+        Ok((name, json?))
+    };
+    given.iter().map(attribute).collect()
 }

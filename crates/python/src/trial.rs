@@ -5,7 +5,8 @@ use pyo3::types::PyDict;
 use wimble::goal::Goal;
 use wimble::outcome::Outcome;
 use wimble::space::SearchSpace;
-use wimble_study::{Origin, State, Trial};
+use wimble_study::store::OutcomeKind;
+use wimble_study::{Filter, Origin, Stage, State, Trial};
 
 use crate::value::{from_configuration, from_json};
 
@@ -19,6 +20,25 @@ pub fn state(goal: &Goal, trial: &Trial) -> &'static str {
         (_, Some(Outcome::Infeasible)) => "infeasible",
         (_, Some(Outcome::Failed(_)) | None) => "failed",
     }
+}
+
+/// Which trials a word for their state means; `None` if no trial of the study can be so. The error names the words.
+pub fn filter(goal: &Goal, state: Option<&str>) -> Result<Option<Filter>, String> {
+    let (stage, outcome) = match state {
+        None => (None, None),
+        Some("queued") => (Some(Stage::Queued), None),
+        Some("running") => (Some(Stage::Running), None),
+        Some("finished") => (Some(Stage::Finished), None),
+        Some("stopped") if goal.partial().is_none() => return Ok(None),
+        Some("complete" | "stopped") => (None, Some(OutcomeKind::Value)),
+        Some("failed") => (None, Some(OutcomeKind::Failed)),
+        Some("infeasible") => (None, Some(OutcomeKind::Infeasible)),
+        Some(other) => {
+            let states = "queued, running, finished, complete, stopped, failed, infeasible";
+            return Err(format!("there is no state {other:?}; the states are {states}"));
+        }
+    };
+    Ok(Some(Filter { stage, outcome, ..Filter::default() }))
 }
 
 /// A trial as a dictionary with the fields of `wimble.Trial`.

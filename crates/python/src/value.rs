@@ -99,11 +99,10 @@ pub fn to_json(object: &Bound<'_, PyAny>) -> PyResult<Json> {
     Ok(match to_value(object)? {
         Value::Boolean(value) => Json::Bool(value),
         Value::Integer(value) => Json::Number(value.into()),
-        Value::Real(value) => Json::Number(Number::from_f64(value).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "{value} cannot be kept as an attribute: it is not finite"
-            ))
-        })?),
+        Value::Real(value) => Json::Number(
+            Number::from_f64(value)
+                .ok_or_else(|| PyValueError::new_err(format!("{value} is not finite")))?,
+        ),
         Value::Text(text) => Json::String(text),
     })
 }

@@ -9,7 +9,7 @@
 //! their work stay where they are until the process is gone.
 
 use std::sync::OnceLock;
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -52,22 +52,57 @@ pub fn long<T: Send + 'static>(
     };
     thread::Builder::new().name("wimble".to_owned()).spawn(run)?;
     loop {
-        let (back, answer) = py.detach(move || {
-            let answer = receiver.recv_timeout(TICK);
-            stay_if_ending();
-            (receiver, answer)
-        });
+        let (back, answer) = detached(py, receiver);
         match answer {
             Ok(done) => return Ok(done),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err(
-                    "wimble panicked; its message is on standard error",
-                ));
-            }
+            Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
         }
         receiver = back;
     }
+}
+
+/// Runs work without the interpreter's lock. A signal whose handler raises asks the work to stop, once for each; what was
+/// raised first is returned when the work has ended.
+pub fn stoppable<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+    stop: impl Fn(),
+) -> PyResult<T> {
+    let (sender, mut receiver) = sync_channel(1);
+    let run = move || {
+        let _ = sender.send(work());
+    };
+    thread::Builder::new().name("wimble".to_owned()).spawn(run)?;
+    let mut raised = None;
+    loop {
+        let (back, answer) = detached(py, receiver);
+        if let Err(error) = py.check_signals() {
+            raised.get_or_insert(error);
+            stop();
+        }
+        match answer {
+            Ok(done) => return raised.map_or(Ok(done), Err),
+            Err(RecvTimeoutError::Timeout) => receiver = back,
+            Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
+        }
+    }
+}
+
+/// Waits for a moment without the interpreter's lock.
+fn detached<T: Send>(
+    py: Python<'_>,
+    receiver: Receiver<T>,
+) -> (Receiver<T>, Result<T, RecvTimeoutError>) {
+    py.detach(move || {
+        let answer = receiver.recv_timeout(TICK);
+        stay_if_ending();
+        (receiver, answer)
+    })
+}
+
+fn panicked() -> PyErr {
+    PyRuntimeError::new_err("wimble panicked; its message is on standard error")
 }
 
 fn stay_if_ending() {
