@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples" / "python"
-NEEDS = {"sklearn_model": "sklearn", "optuna_study": "optuna", "ray_cluster": "ray", "tensorboard": "tensorboardX"}
+NEEDS = {
+    "sklearn_model": "sklearn",
+    "optuna_study": "optuna",
+    "optuna_pruning": "optuna",
+    "ray_cluster": "ray",
+    "ray_study": "ray",
+    "tensorboard": "tensorboardX",
+    "mlflow_runs": "mlflow",
+}
 
 
 @pytest.mark.parametrize("example", sorted(path.stem for path in FOLDER.glob("*.py")))
@@ -20,6 +28,8 @@ def test_an_example_runs(example, tmp_path):
     file = FOLDER / f"{example}.py"
     assert len(file.read_text().splitlines()) < 60 and file.read_text().startswith('"""How do')
     storage = [str(tmp_path / "study.db")] if example in ("ask_and_tell", "async_workers", "tensorboard") else []
+    if example == "mlflow_runs":
+        storage = [str(tmp_path / "runs")]
     if example == "async_workers":
         storage = [os.environ.get("WIMBLE_TEST_POSTGRES", storage[0])]
     done = subprocess.run(

@@ -19,7 +19,8 @@ from optuna.testing.pytest_samplers import (  # noqa: E402
 )
 
 import wimble  # noqa: E402
-from wimble.optuna import WimbleSampler, _Search  # noqa: E402
+from wimble.optuna import WimblePruner, WimbleSampler  # noqa: E402
+from wimble.optuna._sampler import _Search  # noqa: E402
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 

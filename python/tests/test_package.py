@@ -1,6 +1,7 @@
 """The package as a whole: its types, its size, and what it imports."""
 
 import importlib.util
+import json
 import os
 import pathlib
 import subprocess
@@ -37,26 +38,49 @@ def test_the_stub_says_what_the_extension_has():
             assert methods == {name for name in dir(getattr(_wimble, node.name)) if not name.startswith("__")}
 
 
+#: What a user's program may rely on.
+USER = """
+from __future__ import annotations
+import wimble
+
+def f(x: float) -> float:
+    return x
+
+result = wimble.minimize(f, {"x": wimble.real(0, 1, step=0.5, prior=0.5)})
+value: float | None = result.value
+study = wimble.Study("s", {"x": wimble.real(0, 1)}, fixed={"x": 0.5}, storage="s.db", token=None)
+trials: list[wimble.Trial] = study.ask(3, fix={"x": 0.25})
+study.tell(trials[0], 1.0)
+study.tell(trials[1], wimble.FAILED)
+study.tell(trials[2], {"value": 1.0})
+copy: wimble.Study = study.copy("other.db", name="other")
+opened: wimble.Study = wimble.Study.from_file("study.toml")
+points: list[wimble.Forecast] | None = study.predict([{"x": 0.5}])
+share: wimble.Share = study.importance()["x"]
+
+async def work() -> None:
+    for trial in await study.ask_async(2):
+        await study.tell_async(trial, 0.5)
+
+def objective(trial: wimble.Trial) -> float:
+    trial.report(1, 0.5)
+    return float(trial["x"]) if not trial.should_stop else 1.0
+
+study.optimize(objective, 10, workers=2, callbacks=[lambda study, trial: print(study.name, trial.number)])
+"""
+
+
 def test_types_are_complete(tmp_path):
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     assert (HERE / "py.typed").exists()
-    user = tmp_path / "user.py"
-    user.write_text(
-        "import wimble\n"
-        "def f(x: float) -> float:\n    return x\n"
-        "result = wimble.minimize(f, {'x': wimble.real(0, 1)})\n"
-        "value: float | None = result.value\n"
-        "study = wimble.Study('s', {'x': wimble.real(0, 1)})\n"
-        "trials: list[wimble.Trial] = study.ask(3)\n"
-        "study.tell(trials[0], 1.0)\n"
-        "study.tell(trials[1], wimble.FAILED)\n"
-        "study.tell(trials[2], {'value': 1.0})\n"
-    )
+    (tmp_path / "user.py").write_text(USER)
     source = pathlib.Path(__file__).parents[1]
     modules = ["wimble", *(f"wimble.{path.stem}" for path in (source / "wimble").glob("_[a-z]*.py")), "user"]
-    if importlib.util.find_spec("optuna") is not None:
-        modules.append("wimble.optuna")
+    for library in ("optuna", "ray"):
+        if importlib.util.find_spec(library) is not None:
+            files = (source / "wimble" / library).glob("_[a-z]*.py")
+            modules += [f"wimble.{library}", *(f"wimble.{library}.{path.stem}" for path in files)]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir", str(tmp_path / "cache")]
         + [word for module in modules for word in ("-m", module)],
@@ -65,4 +89,17 @@ def test_types_are_complete(tmp_path):
         text=True,
         cwd=tmp_path,
     )
+    assert done.returncode == 0, done.stdout
+
+
+def test_pyright_accepts_the_types_in_strict_mode(tmp_path):
+    if importlib.util.find_spec("basedpyright") is None:
+        pytest.skip("basedpyright is not installed")
+    (tmp_path / "user.py").write_text(USER)
+    (tmp_path / "_wimble.pyi").write_text((HERE / "_wimble.pyi").read_text())
+    settings = {"typeCheckingMode": "strict", "pythonVersion": "3.10", "include": ["user.py", "_wimble.pyi"]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    check = [sys.executable, "-m", "basedpyright"]
+    python = ["--pythonpath", sys.executable]
+    done = subprocess.run([*check, *python], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout

@@ -13,7 +13,7 @@ ray = pytest.importorskip("ray")
 tune = pytest.importorskip("ray.tune")
 
 import wimble  # noqa: E402
-from wimble.ray import WimbleSearch, executor  # noqa: E402
+from wimble.ray import WimbleScheduler, WimbleSearch, executor  # noqa: E402
 
 # The worker processes of a cluster cannot import this file.
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -196,3 +196,84 @@ def test_a_killed_driver_resumes(tmp_path):
     assert done.returncode == 0, done.stderr[-3000:]
     count, best = done.stdout.splitlines()[-1].split()
     assert int(count) == 12 and float(best) < 0.01
+
+
+def curve(config):
+    for step in range(1, 28):
+        tune.report({"loss": (config["x"] - 0.3) ** 2 + 1 / step})
+
+
+@pytest.mark.parametrize("rule", ["halving", "auto"])
+def test_the_scheduler_stops_what_falls_behind_and_the_search_learns_from_it(cluster, tmp_path, rule):
+    searcher = WimbleSearch(seed=0, fidelity={"training_iteration": (1, 27)})
+    scheduler = WimbleScheduler(rule, max_t=27, wrong_stop=0.3)
+    results = tune.Tuner(
+        curve,
+        param_space={"x": tune.uniform(0, 1)},
+        tune_config=tune.TuneConfig(
+            search_alg=searcher, scheduler=scheduler, metric="loss", mode="min", num_samples=16, max_concurrent_trials=2
+        ),
+        run_config=tune.RunConfig(storage_path=str(tmp_path), name="study", verbose=0),
+    ).fit()
+    assert len(results) == 16 and not results.errors
+    lengths = [result.metrics["training_iteration"] for result in results]
+    assert max(lengths) == 27
+    if rule == "halving":
+        assert min(lengths) < 27
+    assert results.get_best_result().metrics["loss"] < 0.1
+
+
+def test_a_scheduler_and_a_search_go_on_from_their_state(tmp_path):
+    class Trial:
+        def __init__(self, name):
+            self.trial_id = name
+
+    def advance(scheduler, first, last):
+        said = []
+        for n in range(first, last):
+            trial = Trial(f"t{n}")
+            scheduler.on_trial_add(None, trial)
+            for step in (1, 3, 9):
+                result = {"training_iteration": step, "loss": float((n * 7) % 13) + 1 / step}
+                said.append(scheduler.on_trial_result(None, trial, result))
+                if said[-1] == "STOP":
+                    break
+            scheduler.on_trial_complete(None, trial, result)
+        return said
+
+    whole = WimbleScheduler("halving", max_t=27, metric="loss", mode="min")
+    assert "STOP" in advance(whole, 0, 20)
+    whole.save(str(tmp_path / "state"))
+    restored = WimbleScheduler("halving", max_t=27)
+    restored.restore(str(tmp_path / "state"))
+    assert advance(restored, 20, 40) == advance(whole, 20, 40)
+
+    def learn(searcher, first, last):
+        found = []
+        for n in range(first, last):
+            config = searcher.suggest(f"t{n}")
+            found.append(config)
+            searcher.on_trial_result(f"t{n}", {"training_iteration": 1, "loss": config["x"]})
+            end = 27 if n % 2 else 1
+            searcher.on_trial_complete(f"t{n}", {"training_iteration": end, "loss": config["x"] / end})
+        return found
+
+    searcher = WimbleSearch({"x": tune.uniform(0, 1)}, "loss", "min", fidelity={"training_iteration": (1, 27)})
+    learn(searcher, 0, 12)
+    searcher.save(str(tmp_path / "search"))
+    other = WimbleSearch()
+    other.restore(str(tmp_path / "search"))
+    assert learn(other, 12, 18) == learn(searcher, 12, 18)
+
+
+def test_a_scheduler_says_what_is_wrong():
+    with pytest.raises(wimble.InvalidError, match="must be one of"):
+        WimbleScheduler("asha", max_t=9)
+    with pytest.raises(wimble.InvalidError, match="the first below the second"):
+        WimbleScheduler(max_t=1)
+    with pytest.raises(wimble.InvalidError, match="mode is 'up'"):
+        WimbleScheduler(max_t=9, mode="up")
+    with pytest.raises(wimble.InvalidError, match="needs a metric and a mode"):
+        WimbleScheduler(max_t=9).on_trial_add(None, None)
+    with pytest.raises(wimble.InvalidError, match="must name one measure"):
+        WimbleSearch(fidelity={"a": 3})

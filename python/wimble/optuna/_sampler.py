@@ -1,10 +1,4 @@
-"""A sampler for Optuna: one line changes in a study that you have.
-
-    import optuna
-    from wimble.optuna import WimbleSampler
-
-    study = optuna.create_study(sampler=WimbleSampler(seed=0))
-    study.optimize(objective, n_trials=100)
+"""A sampler for Optuna.
 
 How Optuna's trials become evidence:
 
@@ -12,8 +6,10 @@ How Optuna's trials become evidence:
   trials, are sampled one at a time by the same method, each from the trials that have it.
 - Running trials are pending points, which new ones keep clear of: no values are invented for them. Workers in other
   processes see each other's trials through Optuna's storage.
-- Failed and pruned trials, and values that are not finite, count as failed: the method learns where that happens. The
-  intermediate values of a pruned trial are not compared with the values of whole ones.
+- Failed trials, and values that are not finite, count as failed: the method learns where that happens.
+- A pruned trial counts by its rank among the trials that went on, at the last step that it reported: its values are never
+  compared with those of whole trials. Where there are several objectives or constraints, or it reported nothing, it counts as
+  failed.
 - Constraints, by `constraints_func` or Optuna 5's `trial.set_constraint`, and several objectives are passed to the method. A
   method that does not serve them refuses with the reason.
 
@@ -79,6 +75,7 @@ class WimbleSampler(BaseSampler):
         self._study: Any = None
         self._searches: OrderedDict[Any, _Search] = OrderedDict()
         self._constraints: list[str] = []
+        self._steps = 0
         self._lock = threading.Lock()
 
     def _new_seed(self) -> int:
@@ -86,7 +83,7 @@ class WimbleSampler(BaseSampler):
 
     def __getstate__(self) -> dict[str, Any]:
         # What was learnt is read again from the study.
-        learnt = ("_intersection", "_study", "_searches", "_constraints", "_lock")
+        learnt = ("_intersection", "_study", "_searches", "_constraints", "_steps", "_lock")
         return {name: value for name, value in self.__dict__.items() if name not in learnt}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -150,6 +147,7 @@ class WimbleSampler(BaseSampler):
             self._intersection = IntersectionSearchSpace()
             self._searches.clear()
             self._constraints = []
+            self._steps = 0
 
     def _sample(self, study: Study, trial: FrozenTrial, space: dict[str, BaseDistribution]) -> dict[str, Any]:
         with self._lock:
@@ -159,13 +157,16 @@ class WimbleSampler(BaseSampler):
             while True:
                 search = self._searches.pop(key, None)
                 if search is None:
-                    search = _Search(space, study.directions, self._constraints, self._method, self._seed)
+                    search = _Search(space, study.directions, self._constraints, self._method, self._seed, self._steps)
                 self._searches[key] = search
                 try:
                     search.follow(trials, trial.number)
                     break
                 except _NewConstraints as found:
                     self._constraints = found.names
+                    self._searches.clear()
+                except _Pruned:
+                    self._steps = _steps(trials)
                     self._searches.clear()
                 except _Moved:
                     del self._searches[key]
@@ -185,6 +186,10 @@ class _NewConstraints(Exception):
         self.names = names
 
 
+class _Pruned(Exception):
+    """Trials were pruned, or took more steps than the search knows of."""
+
+
 class _Moved(Exception):
     """A trial was evaluated elsewhere than where it was proposed."""
 
@@ -199,13 +204,17 @@ class _Search:
         constraints: list[str],
         method: str,
         seed: int,
+        steps: int = 0,
     ) -> None:
         self.space = dict(space)
         self.constraints = list(constraints)
+        #: How many steps a whole trial takes; 0 as long as no trial was pruned.
+        self.steps = steps
         self.objectives = [(str(n), way == StudyDirection.MAXIMIZE) for n, way in enumerate(directions)]
         limits = [(f"constraint {name}", True, 0.0) for name in constraints]
         dimensions = [_dimension(name, kind) for name, kind in self.space.items()]
-        self.inner = _wimble.Search(_wimble.Space(dimensions), self.objectives, limits, method, seed, 1)
+        fidelity = ("steps", 1.0, float(steps)) if steps else None
+        self.inner = _wimble.Search(_wimble.Space(dimensions), self.objectives, limits, method, seed, 1, fidelity)
         # All trials before `read` were looked at; those in `open` had not finished then.
         self.read = 0
         self.open: set[int] = set()
@@ -231,6 +240,9 @@ class _Search:
         unknown = set(_constraints(trial)) - set(self.constraints)
         if unknown:
             raise _NewConstraints([*self.constraints, *sorted(unknown)])
+        has_part = len(self.objectives) == 1 and not self.constraints
+        if has_part and (self.steps or _is_part(trial)) and _spent(trial) > self.steps:
+            raise _Pruned
         params = self._encode(trial)
         known = self.inner.knows(trial.number)
         if params is None:
@@ -242,7 +254,20 @@ class _Search:
             self.inner.issue(trial.number, params)
         elif not self.inner.holds(trial.number, params):
             raise _Moved
-        self.inner.tell(trial.number, self._outcome(trial))
+        if not has_part or not self.steps:
+            self.inner.tell(trial.number, self._outcome(trial))
+            return
+        # Curves, by which what was pruned is compared with what went on.
+        ((name, _),) = self.objectives
+        for step, value in sorted(trial.intermediate_values.items()):
+            if abs(value) < float("inf") and step + 1 < self.steps:
+                self.inner.report(trial.number, step + 1.0, {name: (value, None)})
+        if _is_part(trial):
+            last = trial.last_step
+            assert last is not None
+            self.inner.tell(trial.number, {name: (trial.intermediate_values[last], None)}, last + 1.0)
+        else:
+            self.inner.tell(trial.number, self._outcome(trial))
 
     def _outcome(self, trial: FrozenTrial) -> Any:
         told = _constraints(trial)
@@ -279,6 +304,24 @@ def _constraints(trial: FrozenTrial) -> dict[str, float]:
         return dict(trial.constraints)
     told = trial.system_attrs.get("constraints") or ()
     return {str(place): value for place, value in enumerate(told)}
+
+
+def _is_part(trial: FrozenTrial) -> bool:
+    """Whether a trial was pruned after a step with a value."""
+    last = trial.last_step
+    return trial.state == TrialState.PRUNED and last is not None and abs(trial.intermediate_values[last]) < float("inf")
+
+
+def _spent(trial: FrozenTrial) -> int:
+    """How many steps a whole trial takes at least, by this one."""
+    if trial.last_step is None or trial.state not in (TrialState.COMPLETE, TrialState.PRUNED):
+        return 0
+    return trial.last_step + (2 if _is_part(trial) else 1)
+
+
+def _steps(trials: Iterable[FrozenTrial]) -> int:
+    """How many steps a whole trial takes, by all of them."""
+    return max((2, *map(_spent, trials)))
 
 
 def _dimension(name: str, kind: BaseDistribution) -> dict[str, Any]:

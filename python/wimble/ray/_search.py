@@ -1,38 +1,24 @@
-"""Ray: a search algorithm for Tune, and an executor for `wimble.minimize` on a cluster.
+"""A search algorithm for Ray Tune."""
 
-    from ray import tune
-    from wimble.ray import WimbleSearch
-
-    tuner = tune.Tuner(
-        train,
-        param_space={"lr": tune.loguniform(1e-5, 1e-1), "model": {"layers": tune.randint(1, 9)}},
-        tune_config=tune.TuneConfig(search_alg=WimbleSearch(seed=0), metric="loss", mode="min", num_samples=100),
-    )
-    tuner.fit()
-
-Without Tune:
-
-    wimble.minimize(train, space, trials=100, workers=16, executor=wimble.ray.executor(num_gpus=1))
-"""
+# mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
 import math
 import pickle
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
 from typing import Any
 
-import ray
 from ray.tune.search import Searcher
 from ray.tune.search.sample import Categorical, Domain, Float, Integer, LogUniform, Quantized, Uniform
 from ray.tune.search.variant_generator import parse_spec_vars
 
 from wimble import _space, _wimble
 from wimble._errors import ExhaustedError
+from wimble._goal import read_fidelity
 
 
-class WimbleSearch(Searcher):  # type: ignore[misc]
+class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
     """A search algorithm for Ray Tune that proposes by wimble.
 
     Args:
@@ -42,6 +28,9 @@ class WimbleSearch(Searcher):  # type: ignore[misc]
         method: As listed by `wimble.methods()`. Default: auto.
         seed: The same seed and the same results give the same suggestions. Default: 0.
         points_to_evaluate: Configurations to try first.
+        fidelity: What trials count as they go on, with its lowest and highest value, if a scheduler stops some of them:
+            `{"training_iteration": (1, 81)}`. A trial that was stopped then counts by its rank among those that went on, and its
+            last result is not compared with the results of whole trials.
 
     Running trials are pending points, which new ones keep clear of. Trials that fail, and metrics that are not finite, count
     as failed. Saving and restoring loses nothing: a driver that was killed goes on with `Tuner.restore`.
@@ -56,15 +45,20 @@ class WimbleSearch(Searcher):  # type: ignore[misc]
         method: str = "auto",
         seed: int = 0,
         points_to_evaluate: list[dict[str, Any]] | None = None,
+        fidelity: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
-        super().__init__(metric=metric, mode=mode)
+        # Ray takes lists too, for several metrics.
+        given: Any = metric, mode
+        super().__init__(*given)
         self._method, self._seed = method, int(seed)
         self._given: dict[str, Any] | None = dict(space) if space else None
         self._first = [dict(point) for point in points_to_evaluate or ()]
         # The trials in the order in which they were suggested: Ray's name, the engine's configuration.
         self._trials: list[tuple[str, dict[str, Any]]] = []
-        # Numbers and outcomes in the order in which they were told.
-        self._told: list[tuple[int, Any]] = []
+        # What was told, in order: a number, an outcome or the values of a step, how far the trial was, and whether it ended.
+        self._told: list[tuple[int, Any, float | None, bool]] = []
+        self._ended: set[int] = set()
+        self._fidelity = read_fidelity(fidelity)
         self._search: _Search | None = None
         self._set_up()
 
@@ -75,14 +69,11 @@ class WimbleSearch(Searcher):  # type: ignore[misc]
         metrics = [self._metric] if isinstance(self._metric, str) else list(self._metric)
         modes = [self._mode] if isinstance(self._mode, str) else list(self._mode)
         objectives = [(name, mode == "max") for name, mode in zip(metrics, modes) if mode != "obs"]
-        self._search = _Search(self._given, objectives, self._method, self._seed)
-        told = dict(self._told)
+        self._search = _Search(self._given, objectives, self._method, self._seed, self._fidelity)
         for number, (_, params) in enumerate(self._trials):
-            if number not in told:
-                self._search.inner.issue(number, params)
-        for number, outcome in self._told:
-            self._search.inner.issue(number, self._trials[number][1])
-            self._search.inner.tell(number, outcome)
+            self._search.inner.issue(number, params)
+        for told in self._told:
+            self._search.tell(*told)
 
     def set_search_properties(
         self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any
@@ -95,7 +86,7 @@ class WimbleSearch(Searcher):  # type: ignore[misc]
         self._set_up()
         return True
 
-    def suggest(self, trial_id: str) -> dict[str, Any] | str | None:
+    def suggest(self, trial_id: str) -> Any:
         """A configuration for a new trial; FINISHED once a finite space has no other."""
         if self._search is None:
             missing = "a search space" if self._given is None else "metric and mode"
@@ -112,20 +103,43 @@ class WimbleSearch(Searcher):  # type: ignore[misc]
         self._trials.append((trial_id, params))
         return self._search.decode(params)
 
+    def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
+        """Takes a step of a trial that runs, where there is a fidelity."""
+        number = self._running(trial_id)
+        if number is None or self._search is None or self._fidelity is None:
+            return
+        values, at = self._search.read(result), _number(result.get(self._fidelity[0]))
+        if values is not None and at is not None and self._fidelity[1] <= at < self._fidelity[2]:
+            self._tell(number, values, at, False)
+
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Tells the last result of a trial."""
-        number = next((n for n in reversed(range(len(self._trials))) if self._trials[n][0] == trial_id), None)
-        if number is None or self._search is None or any(number == told for told, _ in self._told):
+        number = self._running(trial_id)
+        if number is None or self._search is None:
             return
         outcome: Any = ("the trial failed", "")
+        at = None
         if not error and result is not None:
-            values = {name: result.get(name) for name, _ in self._search.objectives}
-            if all(isinstance(value, (int, float)) or hasattr(value, "__float__") for value in values.values()):
-                numbers = {name: float(value) for name, value in values.items()}  # type: ignore[arg-type]
-                if all(map(math.isfinite, numbers.values())):
-                    outcome = {name: (value, None) for name, value in numbers.items()}
-        self._search.inner.tell(number, outcome)
-        self._told.append((number, outcome))
+            outcome = self._search.read(result) or outcome
+            if self._fidelity is not None:
+                at = _number(result.get(self._fidelity[0]))
+                if at is not None and at >= self._fidelity[2]:
+                    at = None
+                elif at is not None and at < self._fidelity[1]:
+                    at, outcome = None, ("the trial was stopped before its first step", "")
+        self._tell(number, outcome, at, True)
+
+    def _running(self, trial_id: str) -> int | None:
+        """The number of a trial that was suggested and has not ended."""
+        number = next((n for n in reversed(range(len(self._trials))) if self._trials[n][0] == trial_id), None)
+        return None if number in self._ended else number
+
+    def _tell(self, number: int, outcome: Any, at: float | None, ended: bool) -> None:
+        assert self._search is not None
+        self._search.tell(number, outcome, at, ended)
+        self._told.append((number, outcome, at, ended))
+        if ended:
+            self._ended.add(number)
 
     def add_evaluated_point(
         self,
@@ -175,7 +189,14 @@ class WimbleSearch(Searcher):  # type: ignore[misc]
 class _Search:
     """The engine's search over Ray's space, and the way between their configurations."""
 
-    def __init__(self, given: dict[str, Any], objectives: list[tuple[str, bool]], method: str, seed: int) -> None:
+    def __init__(
+        self,
+        given: dict[str, Any],
+        objectives: list[tuple[str, bool]],
+        method: str,
+        seed: int,
+        fidelity: tuple[str, float, float] | None,
+    ) -> None:
         self.objectives = objectives
         fixed, domains, grids = parse_spec_vars(given)
         if grids:
@@ -203,7 +224,20 @@ class _Search:
             self.paths[name] = path
             entries[name], self.values[name], self.places[name] = _dimension(name, domain)
         self.translation = _space.Translation(entries)
-        self.inner = _wimble.Search(self.translation.space, objectives, [], method, seed, 1)
+        self.inner = _wimble.Search(self.translation.space, objectives, [], method, seed, 1, fidelity)
+
+    def read(self, result: Mapping[str, Any]) -> dict[str, tuple[float, None]] | None:
+        """The values of a result; None if one is missing or not finite."""
+        values = {name: _number(result.get(name)) for name, _ in self.objectives}
+        found = {name: (value, None) for name, value in values.items() if value is not None}
+        return found if len(found) == len(values) else None
+
+    def tell(self, number: int, outcome: Any, at: float | None, ended: bool) -> None:
+        """What was told, or told before the state was saved."""
+        if ended:
+            self.inner.tell(number, outcome, at)
+        elif at is not None:
+            self.inner.report(number, at, outcome)
 
     def decode(self, params: dict[str, Any]) -> dict[str, Any]:
         """Ray's configuration."""
@@ -239,6 +273,14 @@ def _constants(given: Mapping[str, Any], path: tuple[Any, ...] = ()) -> Iterator
             yield (*path, key), value
 
 
+def _number(value: Any) -> float | None:
+    """A finite number; None for anything else."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__"):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -268,13 +310,15 @@ def _dimension(name: str, domain: Domain) -> tuple[Any, Callable[[Any], Any], Ca
     if isinstance(domain, (Float, Integer)) and isinstance(sampler, (Uniform, LogUniform)):
         log = isinstance(sampler, LogUniform)
         whole = isinstance(domain, Integer)
+        low: Any = domain.lower
+        high: Any = domain.upper
         if step is None or step == 1 and whole:
             if not whole:
-                return _space.Real(domain.lower, domain.upper, log), _same, _same
+                return _space.Real(low, high, log), _same, _same
             # Ray leaves the upper end of integers out, except where they have steps.
-            last = domain.upper if step is not None else domain.upper - 1
-            return (_space.Integer(domain.lower, last, log) if last > domain.lower else domain.lower), _same, _same
-        first, last = math.ceil(domain.lower / step), math.floor(domain.upper / step)
+            last = high if step is not None else high - 1
+            return (_space.Integer(low, last, log) if last > low else low), _same, _same
+        first, last = math.ceil(low / step), math.floor(high / step)
         kind = int if whole else float
         return (
             _space.Integer(first, last, log) if last > first else first,
@@ -285,28 +329,3 @@ def _dimension(name: str, domain: Domain) -> tuple[Any, Callable[[Any], Any], Ca
         f"{name} is {domain!r} sampled by {type(sampler).__name__}, which has no bounds to search within; "
         "use uniform, loguniform, randint or choice"
     )
-
-
-class _RayExecutor(Executor):
-    def __init__(self, options: dict[str, Any]) -> None:
-        if not ray.is_initialized():
-            ray.init()
-        self._task = ray.remote(_apply).options(**options)
-
-    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = self._task.remote(function, args, kwargs).future()
-        return future
-
-
-def _apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return function(*args, **kwargs)
-
-
-def executor(*, num_cpus: float = 1, num_gpus: float = 0, **options: Any) -> Executor:
-    """An executor that runs each call as a Ray task, anywhere in the cluster.
-
-    Args:
-        num_cpus, num_gpus: What a call needs.
-        options: Further options of Ray's tasks, such as `resources` or `max_retries`.
-    """
-    return _RayExecutor({"num_cpus": num_cpus, "num_gpus": num_gpus, **options})
