@@ -56,3 +56,16 @@ def storage(request, tmp_path):
 def name(request):
     """A name for a study that no other test has."""
     return f"{request.node.name}-{os.getpid()}"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of Ray on this machine, with one node of two processors."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()

@@ -54,14 +54,17 @@ def test_workers_that_are_killed_at_random_lose_nothing(storage, name, tmp_path)
     end = time.monotonic() + 600
     while any(worker.poll() is None for worker in workers):
         assert time.monotonic() < end, f"a worker hangs: {study.counts}"
-        time.sleep(generator.uniform(0.1, 0.4))
+        time.sleep(generator.uniform(0.0, 0.04))
         place = generator.randrange(WORKERS)
-        if kills < KILLS and workers[place].poll() is None:
+        # Spread over the study, however fast it goes.
+        is_time = study.counts["complete"] * KILLS >= kills * TRIALS
+        if kills < KILLS and is_time and workers[place].poll() is None:
             workers[place].send_signal(signal.SIGKILL)
             workers[place].wait()
             workers[place] = start()
             kills += 1
     assert all(worker.returncode == 0 for worker in workers)
+    assert kills > 0.8 * KILLS
     trials = study.trials()
     assert [t.number for t in trials] == list(range(TRIALS))
     assert all(t.state == "complete" and t.value == t["x"] ** 2 for t in trials)

@@ -91,17 +91,6 @@ def test_points_to_evaluate_and_evaluated_points():
     assert searcher._search.inner.told() == 2
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
-
-
 def trainable(config):
     tune.report({"loss": objective(config)})
 

@@ -54,17 +54,6 @@ def study_file(tmp_path):
     return write
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    from ray.cluster_utils import Cluster
-
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
-
-
 def told_once(study, trials):
     found = study.trials()
     assert [trial.number for trial in found] == list(range(trials))

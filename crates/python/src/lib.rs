@@ -6,6 +6,8 @@
 #![allow(unused_qualifications, reason = "pyo3 writes full paths")]
 
 mod error;
+mod fixing;
+mod forecast;
 mod goal;
 mod heartbeats;
 mod outcome;

@@ -1,41 +1,36 @@
 //! An open study: the same as the one that the command `wimble` opens, at the same time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use wimble::goal::Goal;
-use wimble::importance::{Estimate, Share};
 use wimble::outcome::Measurement;
 use wimble::space::Configuration;
 use wimble::stopping::Verdict;
 use wimble_study::runner::WorkerKey;
 use wimble_study::store::Ask;
-use wimble_study::{
-    Addition, Address, Attributes, Claim, Copied, Error, Result, Step, Store, Token, Trial,
-};
+use wimble_study::{Addition, Address, Claim, Copied, Error, Result, Step, Store, Trial};
 
 use crate::error::{of_engine, of_study, raise};
+use crate::fixing::Fixing;
+use crate::forecast::{self, ImportanceGiven};
 use crate::goal::{self, ConstraintGiven, MeasuredGiven, ObjectiveGiven};
 use crate::heartbeats::Heartbeats;
 use crate::outcome::{self, Given};
 use crate::space::Space;
 use crate::study_file::StudyFile;
-use crate::value::{from_configuration, to_configuration, to_json};
+use crate::trial::{self, read_token};
+use crate::value::{from_configuration, to_attributes, to_configuration};
+use crate::waiting;
 use crate::wanted::{FidelityGiven, Wanted, open_file, seconds};
-use crate::{trial, waiting};
 
 /// A claim for Python: number, params, token, attempt.
 type ClaimGiven<'py> = (u64, Bound<'py, PyDict>, String, u32);
 /// An addition: key, params, outcome, attributes.
 type AdditionGiven<'py> = (String, Bound<'py, PyDict>, Option<Given>, Option<Bound<'py, PyDict>>);
-
-/// An estimate: mean, low and high.
-type EstimateGiven = (f64, f64, f64);
-/// See `Study::importance`.
-type ImportanceGiven = (Vec<(String, EstimateGiven, EstimateGiven)>, f64, usize);
 
 /// Trials, the reference point, the hypervolume and its deviation.
 type FrontGiven<'py> = (Bound<'py, PyList>, Vec<f64>, f64, f64);
@@ -55,14 +50,8 @@ pub struct Study {
     /// Values that are given for whatever is proposed here.
     fixed: Configuration,
     /// The same study with given values, for the latest of them.
-    fixing: Arc<Mutex<Vec<Fixing>>>,
+    fixing: Arc<Fixing>,
 }
-
-/// Values that are given, and the study whose proposals have them.
-type Fixing = (Configuration, Arc<wimble_study::Study>);
-
-/// How many sets of given values are kept ready.
-const KEPT: usize = 16;
 
 #[pymethods]
 impl Study {
@@ -206,7 +195,7 @@ impl Study {
         let ask = move || {
             let fresh = fix.is_some();
             let study = match fix {
-                Some(values) => with_values(&study, &fixing, values)?,
+                Some(values) => fixing.with(&study, values)?,
                 None => study,
             };
             let (worker, key) = (worker.as_str(), key.as_str());
@@ -459,28 +448,14 @@ impl Study {
         let points: PyResult<Vec<Configuration>> = points.iter().map(to_configuration).collect();
         let points = points?;
         let forecasts = self.long_call(py, move |study| study.predict(&points))?;
-        let describe = |forecast: wimble::forecast::Forecast| {
-            let fields = PyDict::new(py);
-            fields.set_item("mean", forecast.mean)?;
-            fields.set_item("deviation", forecast.deviation)?;
-            fields.set_item("success", forecast.success)?;
-            if let Some(good) = forecast.good {
-                fields.set_item("threshold", good.threshold)?;
-                fields.set_item("good", good.probability)?;
-                fields.set_item("good_upper_bound", good.upper_bound)?;
-            }
-            Ok(fields)
-        };
-        forecasts.map(|all| all.into_iter().map(describe).collect()).transpose()
+        let describe = |one| forecast::describe(py, one);
+        forecasts.map(|all| all.iter().map(describe).collect()).transpose()
     }
 
-    /// What each parameter does to a value: for each its name and two estimates, alone and in total, each as mean, low and
-    /// high; then how well the model predicts, and how many trials it was fitted to.
+    /// What each parameter does to a value.
     fn importance(&self, py: Python<'_>, quantity: String) -> PyResult<ImportanceGiven> {
         let found = self.long_call(py, move |study| study.importance(&quantity))?;
-        let estimate = |estimate: Estimate| (estimate.mean, estimate.low, estimate.high);
-        let share = |share: Share| (share.name, estimate(share.alone), estimate(share.total));
-        Ok((found.shares.into_iter().map(share).collect(), found.explained, found.trials))
+        Ok(forecast::importance(found))
     }
 }
 
@@ -583,50 +558,4 @@ impl Drop for Study {
 fn parse(py: Python<'_>, storage: Option<&str>) -> PyResult<Address> {
     let address = storage.map_or(Ok(Address::Memory), str::parse);
     address.map_err(|error: Error| of_study(py, &error))
-}
-
-/// The same study, whose proposals have these values.
-fn with_values(
-    study: &wimble_study::Study,
-    kept: &Mutex<Vec<Fixing>>,
-    values: Configuration,
-) -> Result<Arc<wimble_study::Study>> {
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = match kept.iter().position(|(given, _)| *given == values) {
-        Some(place) => kept.remove(place),
-        None => {
-            let same =
-                wimble_study::Study::open(Arc::clone(study.store()), &study.settings().name)?;
-            (values.clone(), Arc::new(same.fixing(values)?))
-        }
-    };
-    let study = Arc::clone(&found.1);
-    kept.push(found);
-    let many = kept.len().saturating_sub(KEPT);
-    kept.drain(..many);
-    Ok(study)
-}
-
-fn read_token(py: Python<'_>, text: &str) -> PyResult<Token> {
-    let numbers = text.split_once('.').and_then(|(trial, fence)| {
-        Some(Token { trial: trial.parse().ok()?, fence: fence.parse().ok()? })
-    });
-    numbers.ok_or_else(|| {
-        let message =
-            format!("the token is {text:?}, but must be one that `ask` gave, such as \"12.40\"");
-        raise(py, "InvalidError", &message)
-    })
-}
-
-fn to_attributes(given: Option<&Bound<'_, PyDict>>) -> PyResult<Attributes> {
-    let Some(given) = given else { return Ok(Attributes::default()) };
-    let attribute = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        let name: String = name.extract()?;
-        let json = to_json(&value).map_err(|error| {
-            let (class, reason) = (error.get_type(value.py()), error.value(value.py()));
-            PyErr::from_type(class, format!("the attribute `{name}` cannot be kept: {reason}"))
-        });
-        Ok((name, json?))
-    };
-    given.iter().map(attribute).collect()
 }

@@ -6,8 +6,9 @@ use wimble::goal::Goal;
 use wimble::outcome::Outcome;
 use wimble::space::SearchSpace;
 use wimble_study::store::OutcomeKind;
-use wimble_study::{Filter, Origin, Stage, State, Trial};
+use wimble_study::{Filter, Origin, Stage, State, Token, Trial};
 
+use crate::error::raise;
 use crate::value::{from_configuration, from_json};
 
 /// The state of a trial in a word.
@@ -103,4 +104,16 @@ pub fn describe<'py>(
         fields.set_item("attributes", kept)?;
     }
     Ok(fields)
+}
+
+/// The right to tell a trial, from its text.
+pub fn read_token(py: Python<'_>, text: &str) -> PyResult<Token> {
+    let numbers = text.split_once('.').and_then(|(trial, fence)| {
+        Some(Token { trial: trial.parse().ok()?, fence: fence.parse().ok()? })
+    });
+    numbers.ok_or_else(|| {
+        let message =
+            format!("the token is {text:?}, but must be one that `ask` gave, such as \"12.40\"");
+        raise(py, "InvalidError", &message)
+    })
 }

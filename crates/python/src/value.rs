@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value as Json};
 use wimble::space::{Configuration, SearchSpace, Value};
+use wimble_study::Attributes;
 
 /// A value of a configuration. Scalars of NumPy are taken for what they hold.
 pub fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -132,4 +133,18 @@ pub fn from_json<'py>(py: Python<'py>, json: &Json) -> PyResult<Bound<'py, PyAny
             dict.into_any()
         }
     })
+}
+
+/// Attributes from a dictionary. One that JSON cannot hold is named.
+pub fn to_attributes(given: Option<&Bound<'_, PyDict>>) -> PyResult<Attributes> {
+    let Some(given) = given else { return Ok(Attributes::default()) };
+    let attribute = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let name: String = name.extract()?;
+        let json = to_json(&value).map_err(|error| {
+            let (class, reason) = (error.get_type(value.py()), error.value(value.py()));
+            PyErr::from_type(class, format!("the attribute `{name}` cannot be kept: {reason}"))
+        });
+        Ok((name, json?))
+    };
+    given.iter().map(attribute).collect()
 }
