@@ -29,7 +29,7 @@ def test_an_example_runs(example, tmp_path):
     assert len(file.read_text().splitlines()) < 60 and file.read_text().startswith('"""How do')
     storage = [str(tmp_path / "study.db")] if example in ("ask_and_tell", "async_workers", "tensorboard") else []
     if example == "mlflow_runs":
-        storage = [str(tmp_path / "runs")]
+        storage = [f"sqlite:///{tmp_path / 'mlflow.db'}"]
     if example == "async_workers":
         storage = [os.environ.get("WIMBLE_TEST_POSTGRES", storage[0])]
     done = subprocess.run(
