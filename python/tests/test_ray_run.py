@@ -206,3 +206,12 @@ def alive(pid):
 
 def running(storage, name):
     return wimble.Study(name, storage=storage).counts["running"]
+
+
+def test_a_time_budget_lets_what_runs_finish(cluster, study_file, tmp_path):
+    file = study_file(name="timed", trials=500, more='time = "2s"')
+    runtime = {"env_vars": {"PAUSE": "1.2"}}
+    result = wimble.ray.run(file, storage=tmp_path / "s.db", progress=False, runtime_env=runtime)
+    # What had begun was finished and told; nothing new began, and nothing went back to the queue.
+    assert 2 <= result.nfev == begun(tmp_path) < 20
+    assert result.study.counts["running"] == 0

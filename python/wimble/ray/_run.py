@@ -13,6 +13,7 @@ import logging
 import math
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import ray
@@ -128,7 +129,7 @@ def run(
             budget = study.limit
             return 1 << 30 if budget is None else budget - done
 
-        report = fleet.run(begin, look)
+        report = fleet.run(begin, look, lambda: study.counts["running"] > 0)
         look()
     told = {**report, "seconds": time.monotonic() - began, "counts": study.counts}
     failure = described.end(address, os.path.dirname(path), told)
@@ -211,7 +212,7 @@ class _Fleet:
                 count += math.floor(min(there.get(name, 0.0) / need + 1e-9 for name, need in self.needs.items()))
         return int(count)
 
-    def run(self, begin: Any, look: Any) -> dict[str, Any]:
+    def run(self, begin: Callable[[], Any], look: Callable[[], int], is_busy: Callable[[], bool]) -> dict[str, Any]:
         """Keeps workers running until one says that the study is over. Returns what it says."""
         reports: list[dict[str, Any]] = []
         try:
@@ -223,8 +224,10 @@ class _Fleet:
                     self.running.append(begin())
                 reports += self.wait(_LOOK, 1)
             if reports[0]["end"] in ("budget-spent", "time-over"):
-                # The others find out by themselves; those that found no room are not needed.
-                reports += self.wait(math.inf if reports[0]["end"] == "time-over" else 3 * _LOOK, len(self.running))
+                # The others finish what they run, and find out by themselves; those that found no room are not needed.
+                while self.running and is_busy():
+                    reports += self.wait(_LOOK, len(self.running))
+                reports += self.wait(3 * _LOOK, len(self.running))
         finally:
             self.stop()
         return {**reports[0], **{what: sum(report[what] for report in reports) for what in ("told", "released", "kept")}}
@@ -233,8 +236,7 @@ class _Fleet:
         """What workers say that end within so many seconds, or the first `count` of them."""
         if not self.running:
             return []
-        timeout = None if seconds == math.inf else seconds
-        ready, self.running = ray.wait(self.running, num_returns=max(1, count), timeout=timeout)
+        ready, self.running = ray.wait(self.running, num_returns=max(1, count), timeout=seconds)
         return [report for task in ready if (report := self.ended(task)) is not None]
 
     def ended(self, task: Any) -> dict[str, Any] | None:
