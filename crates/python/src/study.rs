@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use wimble::forecast::Forecast;
 use wimble::goal::Goal;
 use wimble::outcome::Measurement;
 use wimble::space::Configuration;
@@ -448,7 +449,7 @@ impl Study {
         let points: PyResult<Vec<Configuration>> = points.iter().map(to_configuration).collect();
         let points = points?;
         let forecasts = self.long_call(py, move |study| study.predict(&points))?;
-        let describe = |one| forecast::describe(py, one);
+        let describe = |one: &Forecast| forecast::describe(py, one);
         forecasts.map(|all| all.iter().map(describe).collect()).transpose()
     }
 
