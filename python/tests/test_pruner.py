@@ -8,6 +8,7 @@ import pytest
 optuna = pytest.importorskip("optuna")
 
 import wimble  # noqa: E402
+from wimble._judge import Judge
 from wimble.optuna import WimblePruner, WimbleSampler  # noqa: E402
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -151,3 +152,31 @@ def test_a_pruner_can_be_pickled_and_reads_the_study_again(tmp_path):
     )
     again.optimize(curve, n_trials=10)
     assert states(again)[20:].count("PRUNED") >= 3
+
+
+def test_what_comes_after_the_end_of_a_trial_says_nothing():
+    judge = Judge("halving", 0.05, 1, 27, False, 0)
+    for trial in range(9):
+        judge.report(trial, 1, float(trial))
+    assert judge.should_stop(8)
+    judge.end(8, None)
+    judge.report(8, 3, 0.0)
+    judge.end(8, 1.0)
+    assert not judge.should_stop(8)
+
+
+def test_threads_with_lists_of_different_age_prune_alike():
+    pruner = WimblePruner("halving", max_resource=9)
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0), pruner=pruner)
+
+    def objective(trial):
+        x = trial.suggest_float("x", 0, 1)
+        for step in range(9):
+            trial.report(x + 1 / (step + 1), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return x
+
+    study.optimize(objective, n_trials=200, n_jobs=8)
+    states = [trial.state.name for trial in study.trials]
+    assert len(states) == 200 and set(states) == {"COMPLETE", "PRUNED"}

@@ -212,6 +212,22 @@ def test_the_scheduler_stops_what_falls_behind_and_the_search_learns_from_it(clu
     assert results.get_best_result().metrics["loss"] < 0.1
 
 
+def test_a_trial_that_tune_starts_again_is_a_run_of_its_own():
+    class Trial:
+        trial_id = "again"
+
+    scheduler = WimbleScheduler("halving", max_t=27, metric="loss", mode="max")
+    for loss in (1.0, 2.0):
+        scheduler.on_trial_add(None, Trial)
+        assert scheduler.on_trial_result(None, Trial, {"training_iteration": 1, "loss": loss}) == "CONTINUE"
+        # A result that is no number says nothing.
+        assert scheduler.on_trial_result(None, Trial, {"training_iteration": 2, "loss": "n/a"}) == "CONTINUE"
+        scheduler.on_trial_error(None, Trial)
+    scheduler.on_trial_add(None, Trial)
+    scheduler.on_trial_complete(None, Trial, {"training_iteration": 27, "loss": 3.0})
+    assert sorted(scheduler._ended) == [0, 1, 2]
+
+
 def test_a_scheduler_and_a_search_go_on_from_their_state(tmp_path):
     class Trial:
         def __init__(self, name):

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 import wimble
+from wimble import _storage
 
 SPACE = {"x": wimble.real(0, 1), "kind": [max, min]}
 
@@ -83,9 +84,19 @@ def test_a_token_goes_only_where_it_belongs(listener, monkeypatch):
     with pytest.raises(wimble.Error):
         study_with(1).copy(address)
     assert listener.seen and not any("s3cret" in (seen or "") for seen in listener.seen)
-    for storage, token, words in [("s.db", "t", "only a server takes one"), ("http://:t@h:1", "t", "give it once")]:
+    for storage, token, words in [("s.db", "t", "only a server"), ("http://:t@h:1", "t", "give it once")]:
         with pytest.raises(wimble.InvalidError, match=words):
             wimble.Study("s", SPACE, storage=storage, token=token)
+
+
+def test_a_study_that_is_pickled_keeps_what_is_fixed_and_a_copy_no_token(tmp_path, monkeypatch):
+    study = wimble.Study("s", SPACE, storage=tmp_path / "s.db", method="random", seed=0, fixed={"kind": min})
+    again = pickle.loads(pickle.dumps(study))
+    assert [trial.params["kind"] for trial in again.ask(3)] == [min] * 3
+    monkeypatch.setenv("WIMBLE_TOKEN", "s3cret")
+    held = wimble.Study.__new__(wimble.Study)._hold(study._inner, "http://127.0.0.1:1", "")
+    opened = held.__reduce__()[1]
+    assert "s3cret" not in (_storage.address(opened[3], opened[4]) or "")
 
 
 def test_a_study_behind_a_server(tmp_path, wimble_command, monkeypatch):

@@ -35,16 +35,20 @@ class Judge:
         # The rules compare curves: where the trials are does not matter.
         space = _wimble.Space([{"name": "any", "type": "real", "low": 0.0, "high": 1.0}])
         self._search = _wimble.Search(space, [("value", maximise)], [], "random", seed, 1, ("step", low, high))
+        self._ended: set[int] = set()
 
     def report(self, trial: int, step: float, value: float) -> None:
-        """A step of a trial that runs."""
-        if step >= self.low and math.isfinite(value):
+        """A step of a trial that runs. What comes after its end says nothing."""
+        if step >= self.low and math.isfinite(value) and trial not in self._ended:
             self._begin(trial)
             self._search.report(trial, min(step, self.high), {"value": (value, None)})
 
     def end(self, trial: int, value: float | None, step: float | None = None) -> None:
-        """The end of a trial: its value, after the last step if it came no further; None if it failed."""
+        """The end of a trial: its value, after the last step if it came no further; None if it failed. A trial ends once."""
+        if trial in self._ended:
+            return
         self._begin(trial)
+        self._ended.add(trial)
         if value is None or not math.isfinite(value) or step is not None and step < self.low:
             self._search.tell(trial, ("failed", ""))
         else:
@@ -54,7 +58,8 @@ class Judge:
 
     def should_stop(self, trial: int) -> bool:
         """Whether the rule gives a running trial up."""
-        return self._search.knows(trial) and self._search.should_stop(trial, self.rule, self.wrong_stop)
+        runs = self._search.knows(trial) and trial not in self._ended
+        return runs and self._search.should_stop(trial, self.rule, self.wrong_stop)
 
     def _begin(self, trial: int) -> None:
         if not self._search.knows(trial):

@@ -24,7 +24,7 @@ def address(
     if not place.startswith(("http://", "https://")):
         if token is not None:
             raise InvalidError(
-                f"token is given, but only a server takes one, and the storage is {place!r}", {"field": "token"}
+                "token is given, but only a server (http://…) takes one, and the storage is none", {"field": "token"}
             )
         return place
     if "@" in place:

@@ -104,7 +104,7 @@ class Study:
             wrong_stop,
             None if fixed is None else given.fix(fixed) if given else dict(fixed),
         )
-        self._hold(inner, storage, token, given)
+        self._hold(inner, storage, token, given, fixed)
 
     def _hold(
         self,
@@ -112,8 +112,10 @@ class Study:
         storage: str | os.PathLike[str] | None,
         token: str | None,
         given: Translation | None = None,
+        fixed: Mapping[str, Any] | None = None,
     ) -> Study:
         self._inner = inner
+        self._fixed = None if fixed is None else dict(fixed)
         self._storage = None if storage is None else os.fspath(storage)
         self._token = token
         self._settings = inner.settings()
@@ -150,7 +152,8 @@ class Study:
         """A copy of the study in another storage, or under another name: to move it, to keep one that is in memory, or as a
         backup of one that runs. Copying again brings the copy up to date.
 
-        Trials that run wait in the queue of the copy. A token of the environment is not sent to the other storage.
+        Trials that run wait in the queue of the copy, and `fixed` is not taken over. A token of the environment is not sent to
+        the other storage.
 
         >>> import wimble
         >>> study = wimble.Study("first", {"x": wimble.real(0, 1)}, method="random", seed=0)
@@ -165,6 +168,9 @@ class Study:
             address = _storage.address(storage, token, from_environment=False)
             inner, _ = self._inner.copy(name or self.name, address)
             place = os.fspath(storage)
+            if token is None and address == place and place.startswith(("http://", "https://")) and "@" not in place:
+                # None at all: a process that opens the copy again must not send that of its environment.
+                token = ""
         return type(self).__new__(type(self))._hold(inner, place, token, self._translation)
 
     # What the study is.
@@ -559,7 +565,7 @@ class Study:
             raise TypeError(
                 f"study {self.name!r} is in the memory of this process and cannot be pickled; give it a storage"
             )
-        return _reopen, (self.name, self._translation.given, self.known, self._storage, self._token)
+        return _reopen, (self.name, self._translation.given, self.known, self._storage, self._token, self._fixed)
 
     def _one(self, fields: dict[str, Any]) -> Trial:
         return from_fields(fields, self._translation.from_engine(fields["params"]))
@@ -568,8 +574,15 @@ class Study:
         return [self._one(fields) for fields in listed]
 
 
-def _reopen(name: str, space: dict[str, Any], known: list[str], storage: str, token: str | None) -> Study:
-    return Study(name, space, known=known, storage=storage, token=token)
+def _reopen(
+    name: str,
+    space: dict[str, Any],
+    known: list[str],
+    storage: str,
+    token: str | None,
+    fixed: Mapping[str, Any] | None,
+) -> Study:
+    return Study(name, space, known=known, storage=storage, token=token, fixed=fixed)
 
 
 def _token(trial: Trial | str) -> str:

@@ -8,12 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use wimble::forecast::Forecast;
 use wimble::goal::Goal;
-use wimble::outcome::Measurement;
+use wimble::outcome::{Measurement, Outcome};
 use wimble::space::Configuration;
 use wimble::stopping::Verdict;
 use wimble_study::runner::WorkerKey;
 use wimble_study::store::Ask;
-use wimble_study::{Addition, Address, Claim, Copied, Error, Result, Step, Store, Trial};
+use wimble_study::{
+    Addition, Address, Attributes, Claim, Copied, Error, Result, Step, Store, Token, Trial,
+};
 
 use crate::error::{of_engine, of_study, raise};
 use crate::fixing::Fixing;
@@ -231,29 +233,7 @@ impl Study {
         let token = read_token(py, token)?;
         let outcome = outcome::outcome(py, self.goal(), outcome)?;
         let attributes = to_attributes(attributes)?;
-        let told = self.call(py, move |study| {
-            let own = format!("tell-{token}");
-            let told = study.tell_with(token, &outcome, &attributes, key.as_ref().unwrap_or(&own));
-            match told {
-                // The key is that of the token: it was told before, and something else.
-                Err(Error::KeyReused { .. }) if key.is_none() => {
-                    let (name, trial) = (study.settings().name.clone(), token.trial);
-                    let stands = study.trial(trial)?.outcome().map(ToString::to_string);
-                    let outcome = stands.unwrap_or_default();
-                    Err(Error::AlreadyTold { study: name, trial, outcome })
-                }
-                told => told,
-            }
-        });
-        let over = |error: &PyErr| {
-            let classes = ["LeaseLostError", "AlreadyToldError"];
-            error.get_type(py).name().is_ok_and(|name| classes.iter().any(|class| name == *class))
-        };
-        // A trial whose outcome was refused may be told again with a better one.
-        if told.as_ref().map_or_else(over, |()| true) {
-            self.heartbeats.let_go(token);
-        }
-        told
+        self.end(py, token, outcome, attributes, key)
     }
 
     /// Stores a step of a trial: values at a fidelity.
@@ -288,7 +268,6 @@ impl Study {
     ) -> PyResult<()> {
         let token = read_token(py, token)?;
         let attributes = to_attributes(attributes)?;
-        let key = key.unwrap_or_else(|| format!("tell-{token}"));
         let steps = self.call(py, move |study| study.steps(token.trial))?;
         let Some(last) = steps.into_iter().next_back() else {
             let message = format!(
@@ -297,10 +276,7 @@ impl Study {
             );
             return Err(raise(py, "InvalidError", &message));
         };
-        let outcome = last.measurement.into();
-        self.call(py, move |study| study.tell_with(token, &outcome, &attributes, &key))?;
-        self.heartbeats.let_go(token);
-        Ok(())
+        self.end(py, token, last.measurement.into(), attributes, key)
     }
 
     /// The steps of a trial: fidelities with values by name.
@@ -507,6 +483,40 @@ impl Study {
             self.process
         );
         Err(raise(py, "ForkError", &message))
+    }
+
+    /// Ends a trial with this outcome. A held trial that is over needs no heartbeats any more.
+    fn end(
+        &self,
+        py: Python<'_>,
+        token: Token,
+        outcome: Outcome,
+        attributes: Attributes,
+        key: Option<String>,
+    ) -> PyResult<()> {
+        let told = self.call(py, move |study| {
+            let own = format!("tell-{token}");
+            let told = study.tell_with(token, &outcome, &attributes, key.as_ref().unwrap_or(&own));
+            match told {
+                // The key is that of the token: it was told before, and something else.
+                Err(Error::KeyReused { .. }) if key.is_none() => {
+                    let (name, trial) = (study.settings().name.clone(), token.trial);
+                    let stands = study.trial(trial)?.outcome().map(ToString::to_string);
+                    let outcome = stands.unwrap_or_default();
+                    Err(Error::AlreadyTold { study: name, trial, outcome })
+                }
+                told => told,
+            }
+        });
+        let over = |error: &PyErr| {
+            let classes = ["LeaseLostError", "AlreadyToldError"];
+            error.get_type(py).name().is_ok_and(|name| classes.iter().any(|class| name == *class))
+        };
+        // A trial whose outcome was refused may be told again with a better one.
+        if told.as_ref().map_or_else(over, |()| true) {
+            self.heartbeats.let_go(token);
+        }
+        told
     }
 
     /// A call that only waits for the storage.

@@ -83,8 +83,9 @@ class WimblePruner(BasePruner):
             return False
         if not math.isfinite(trial.intermediate_values[step]):
             return True
-        trials = study.get_trials(deepcopy=False)
         with self._lock:
+            # Inside the lock: a thread with an older list must not come after one with a newer.
+            trials = study.get_trials(deepcopy=False)
             seen = (study._storage, study._study_id)
             if self._study != seen:
                 self._study, self._curves = seen, None

@@ -99,7 +99,8 @@ def run(
     task: Any = ray.remote(_work).options(
         num_cpus=num_cpus, num_gpus=num_gpus, resources=resources, max_retries=0, **options
     )
-    end = math.inf if described.time is None else time.monotonic() + described.time
+    # By the clock on the wall: a task may wait long for room, and begins on another machine.
+    end = None if described.time is None else time.time() + described.time
     given = {
         "name": os.fspath(file),
         "text": text,
@@ -107,43 +108,55 @@ def run(
         "home": home,
         "patience": float(patience),
         "spend": trials is None,
+        "end": end,
     }
 
     def begin() -> Any:
-        left = None if end == math.inf else max(0.0, end - time.monotonic())
-        return task.remote(time=left, **given)
+        return task.remote(**given)
 
     began = time.monotonic()
     done = _finished(study)
     with _evaluation.bar(progress, study.limit, done) as advance:
 
+        left = 1
+
         def look() -> int:
-            """How many trials are left to finish."""
-            nonlocal done
-            now = _finished(study)
+            """How many trials are left to finish; as many as before while the storage is away: workers have patience."""
+            nonlocal done, left
+            try:
+                now, budget = _finished(study), study.limit
+            except StorageError as error:
+                _log.warning("the storage cannot be read: %s", error)
+                return left
             if now > done:
                 advance(study, now - done)
                 fleet.lost = 0
                 done = now
             # Others may have raised it.
-            budget = study.limit
-            return 1 << 30 if budget is None else budget - done
+            left = 1 << 30 if budget is None else budget - done
+            return left
 
-        report = fleet.run(begin, look, lambda: study.counts["running"] > 0)
+        def is_busy() -> bool:
+            try:
+                return study.counts["running"] > 0
+            except StorageError:
+                return True
+
+        report = fleet.run(begin, look, is_busy)
         look()
+    if report["kept"]:
+        _log.warning("%d results could not be stored; the next run on the same machines stores them", report["kept"])
+    if report["end"] == "storage-gone":
+        raise StorageError(f"the storage was unreachable for too long: {report['reason']}")
     told = {**report, "seconds": time.monotonic() - began, "counts": study.counts}
     failure = described.end(address, os.path.dirname(path), told)
     if failure is not None:
         _log.warning("the command of `on.end` failed: %s", failure)
-    if report["kept"]:
-        _log.warning("%d results could not be stored; the next run on the same machines stores them", report["kept"])
     if report["end"] == "command-broken":
         raise CommandError(
             f"the study's command does not work: {report['reason']}\n{report['output']}".rstrip(),
             {"reason": report["reason"], "output": report["output"]},
         )
-    if report["end"] == "storage-gone":
-        raise StorageError(f"the storage was unreachable for too long: {report['reason']}")
     return Result(study)
 
 
@@ -152,15 +165,16 @@ def _finished(study: Study) -> int:
     return counts["complete"] + counts["failed"] + counts["infeasible"]
 
 
-def _work(name: str, text: str, storage: str, home: str, **how: Any) -> dict[str, Any]:
-    """A worker: runs in a process of Ray, on any node."""
+def _work(name: str, text: str, storage: str, home: str, end: float | None, **how: Any) -> dict[str, Any]:
+    """A worker: runs in a process of Ray, on any node, until `end` at most."""
     if not os.path.isdir(home):
         raise InvalidError(
             f"node {ray.util.get_node_ip_address()} has no folder {home}, where the commands start: put it on a file system "
             'that all nodes have, or give folder="." and runtime_env={"working_dir": …}',
             {"field": "folder", "value": home},
         )
-    return _wimble.StudyFile(name, text).work(storage, os.path.abspath(home), **how)
+    left = None if end is None else max(0.0, end - time.time())
+    return _wimble.StudyFile(name, text).work(storage, os.path.abspath(home), time=left, **how)
 
 
 def _reachable(storage: str | os.PathLike[str] | None, token: str | None) -> tuple[str, str, dict[str, float]]:
@@ -175,12 +189,15 @@ def _reachable(storage: str | os.PathLike[str] | None, token: str | None) -> tup
         address = _storage.address(place, token)
         assert address is not None
         return place, address, {}
+    _storage.address(place, token)
     path = os.path.abspath(place.removeprefix("sqlite:").removeprefix("//"))
     nodes = [node for node in ray.nodes() if node["Alive"]]
     machines = {node["NodeManagerAddress"] for node in nodes}
-    if len(machines) > 1 or ray.util.client.ray.is_connected():
+    elsewhere = ray.util.client.ray.is_connected()
+    if len(machines) > 1 or elsewhere:
+        cluster = "the cluster is elsewhere" if elsewhere else f"the cluster is {len(machines)} machines"
         raise InvalidError(
-            f"{place} is a file of this machine, and the cluster is {len(machines)} machines: give a storage that all of them "
+            f"{place} is a file of this machine, and {cluster}: give a storage that all nodes "
             "reach, postgresql://user@host/database, or http://host:8765 with `wimble serve --workers` beside the file",
             {"field": "storage", "value": place},
         )
@@ -244,11 +261,12 @@ class _Fleet:
         try:
             report: dict[str, Any] = ray.get(task)
             return report
-        except RayTaskError as error:
-            raise error.as_instanceof_cause() from None
         except RuntimeEnvSetupError:
             raise
         except RayError as error:
+            # A worker that met an error is not asked for again; one that found no storage, or whose process or node is gone, is.
+            if isinstance(error, RayTaskError) and not isinstance(error.cause, StorageError):
+                raise error.as_instanceof_cause() from None
             self.lost += 1
             if self.lost > _LOST + len(self.running):
                 raise Error(
@@ -261,8 +279,11 @@ class _Fleet:
         """Ends the workers that run. Their trials go back to the queue."""
         for task in self.running:
             ray.cancel(task)
-        if self.running:
-            _, self.running = ray.wait(self.running, num_returns=len(self.running), timeout=_GRACE)
-        for task in self.running:
-            ray.cancel(task, force=True)
-        self.running = []
+        try:
+            if self.running:
+                _, self.running = ray.wait(self.running, num_returns=len(self.running), timeout=_GRACE)
+        finally:
+            # Also after a second Ctrl-C.
+            for task in self.running:
+                ray.cancel(task, force=True)
+            self.running = []

@@ -12,6 +12,7 @@ from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 
 from wimble._errors import InvalidError
 from wimble._judge import Judge, check
+from wimble.ray._search import _number
 
 
 class WimbleScheduler(FIFOScheduler):  # type: ignore[misc,unused-ignore]
@@ -74,7 +75,9 @@ class WimbleScheduler(FIFOScheduler):  # type: ignore[misc,unused-ignore]
             raise InvalidError(
                 "WimbleScheduler needs a metric and a mode; give them to it, or to tune.TuneConfig", {"field": "metric"}
             )
-        self._number(trial)
+        if self._number(trial) in self._ended:
+            # Tune starts a trial again after an error: a run of its own.
+            self._numbers[trial.trial_id] = self._next()
         super().on_trial_add(tune_controller, trial)
 
     def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
@@ -109,11 +112,14 @@ class WimbleScheduler(FIFOScheduler):  # type: ignore[misc,unused-ignore]
             self._note((number, at, value, True))
 
     def _number(self, trial: Any) -> int:
-        return self._numbers.setdefault(trial.trial_id, len(self._numbers))
+        return self._numbers.setdefault(trial.trial_id, self._next())
+
+    def _next(self) -> int:
+        return max(self._numbers.values(), default=-1) + 1
 
     def _read(self, result: dict[str, Any]) -> tuple[float | None, float | None]:
         at, value = result.get(self._time_attr), result.get(self._metric or "")
-        return None if at is None else float(at), None if value is None else float(value)
+        return _number(at), _number(value)
 
     def _note(self, event: tuple[int, float | None, float | None, bool]) -> None:
         if self._judge is None:
