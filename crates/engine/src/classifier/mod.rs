@@ -27,7 +27,9 @@ pub use perceptron::Perceptron;
 pub use bayesian_logistic::LengthScales;
 #[doc(hidden)]
 pub use least_squares::HyperParameters;
-pub use perceptron::{Activation, Inputs, Start};
+pub use perceptron::Activation;
+#[doc(hidden)]
+pub use perceptron::{Inputs, Start};
 
 #[doc(hidden)]
 pub use crate::gaussian_process::MarginalLikelihood;
