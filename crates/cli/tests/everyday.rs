@@ -65,6 +65,19 @@ fn a_changed_space_is_told_by_its_parameters() {
 }
 
 #[test]
+fn a_wrong_condition_is_shown_at_its_place() {
+    let desk = desk();
+    let momentum = |when: &str| {
+        let study =
+            format!("{STUDY}momentum = {{ type = \"real\", low = 0, high = 1, when = {when} }}\n");
+        desk.write("study.toml", &study);
+        desk.refused(&["check"])
+    };
+    insta::assert_snapshot!(momentum("{ parent = \"optimizer\", values = [\"sgd\"] }"));
+    insta::assert_snapshot!(momentum("{ parent = \"optimiser\", values = [\"sgx\"] }"));
+}
+
+#[test]
 fn nothing_found_names_the_storage() {
     let desk = done();
     desk.printed(&["copy", "s", "--as", "bake"]);
