@@ -65,6 +65,19 @@ fn a_changed_space_is_told_by_its_parameters() {
 }
 
 #[test]
+fn a_wrong_condition_is_shown_at_its_place() {
+    let desk = desk();
+    let momentum = |when: &str| {
+        let study =
+            format!("{STUDY}momentum = {{ type = \"real\", low = 0, high = 1, when = {when} }}\n");
+        desk.write("study.toml", &study);
+        desk.refused(&["check"])
+    };
+    insta::assert_snapshot!(momentum("{ parent = \"optimizer\", values = [\"sgd\"] }"));
+    insta::assert_snapshot!(momentum("{ parent = \"optimiser\", values = [\"sgx\"] }"));
+}
+
+#[test]
 fn nothing_found_names_the_storage() {
     let desk = done();
     desk.printed(&["copy", "s", "--as", "bake"]);
@@ -354,8 +367,90 @@ fn pictures_are_drawn_of_the_users_own_study() {
     assert!(history.contains(&format!("trial {best}: ")));
     let slices = desk.json(&["plot", "--kind", "slices", "--out", "p.svg", "--json"]);
     assert_eq!(slices["files"], serde_json::json!(["p-1.svg", "p-2.svg", "p-3.svg"]));
-    insta::assert_snapshot!(desk.refused(&["plot", "--out", "h.png"]));
+    insta::assert_snapshot!(desk.refused(&["plot", "--out", "h.jpeg"]));
+    insta::assert_snapshot!(desk.refused(&["plot", "--out", "h.svg", "--format", "png"]));
     insta::assert_snapshot!(desk.refused(&["plot", "--kind", "front", "--out", "f.svg"]));
+}
+
+/// The number after ` NAME="` in a line of SVG.
+fn number(line: &str, name: &str) -> f64 {
+    let rest = line.split_once(&format!(" {name}=\"")).unwrap().1;
+    rest.split_once('"').unwrap().0.parse().unwrap()
+}
+
+#[test]
+fn pictures_of_pixels_have_ink_where_those_of_lines_have_marks() {
+    let desk = desk();
+    desk.printed(&["run", "-q", "--trials", "14"]);
+    for kind in ["history", "importance", "parallel"] {
+        let (vector, pixels) = (format!("{kind}.svg"), format!("{kind}.png"));
+        desk.printed(&["plot", "--kind", kind, "--out", &vector]);
+        assert_eq!(
+            desk.printed(&["plot", "--kind", kind, "--out", &pixels]),
+            format!("Drawn: {pixels}\n")
+        );
+        let svg = std::fs::read_to_string(desk.path(&vector)).unwrap();
+        let file = std::io::BufReader::new(std::fs::File::open(desk.path(&pixels)).unwrap());
+        let mut reader = png::Decoder::new(file).read_info().unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let frame = reader.next_frame(&mut bytes).unwrap();
+        let (width, height) = (frame.width as usize, frame.height as usize);
+        let first = svg.lines().next().unwrap();
+        assert_eq!((width as f64, height as f64), (1440.0, 2.0 * number(first, "height")));
+        assert_eq!(frame.color_type, png::ColorType::Rgb);
+        let pixel = |x: f64, y: f64| {
+            let at = 3 * ((2.0 * y) as usize * width + (2.0 * x) as usize);
+            [bytes[at], bytes[at + 1], bytes[at + 2]]
+        };
+        let is_paper = |pixel: [u8; 3]| pixel.iter().all(|part| *part > 225);
+        // The corners are paper.
+        for (x, y) in [(1.0, 1.0), (718.0, 1.0), (1.0, height as f64 / 2.0 - 2.0)] {
+            assert_eq!(pixel(x, y), [255; 3], "{kind}");
+        }
+        let mut marks = 0;
+        for line in svg.lines() {
+            if line.starts_with("<circle ") {
+                let (x, y) = (number(line, "cx"), number(line, "cy"));
+                assert!(!is_paper(pixel(x, y)), "{kind}: no ink at {line}");
+                marks += 1;
+            } else if line.starts_with("<rect x") {
+                let x = number(line, "x") + 0.5 * number(line, "width");
+                let y = number(line, "y") + 0.25 * number(line, "height");
+                assert!(!is_paper(pixel(x, y)), "{kind}: no ink at {line}");
+                marks += 1;
+            } else if line.starts_with("<polyline ") && !line.contains("\"grid\"") {
+                let points = line.split('"').nth(1).unwrap();
+                for point in points.split(' ') {
+                    let (x, y) = point.split_once(',').unwrap();
+                    let (x, y) = (x.parse::<f64>().unwrap(), y.parse::<f64>().unwrap());
+                    assert!(!is_paper(pixel(x, y)), "{kind}: no ink at {x}, {y}");
+                }
+                marks += 1;
+            } else if line.starts_with("<text ") {
+                // Letters are dark, about as many pixels as there are letters, around their base line.
+                let text = line.split(['>', '<']).nth(2).unwrap();
+                let (x, y) = (number(line, "x"), number(line, "y"));
+                let wide = 7.0 * text.chars().count() as f64;
+                let from = match line {
+                    line if line.contains("\"start\"") => x,
+                    line if line.contains("\"middle\"") => x - 0.5 * wide,
+                    _ => x - wide,
+                };
+                let columns = ((2.0 * from.max(0.0)) as usize)..((2.0 * (from + wide)) as usize);
+                let rows = ((2.0 * y) as usize - 24)..((2.0 * y) as usize + 8);
+                let dark = rows
+                    .flat_map(|row| columns.clone().map(move |column| (row, column)))
+                    .filter(|(_, column)| *column < width)
+                    .filter(|(row, column)| bytes[3 * (row * width + column)] < 140)
+                    .count();
+                assert!(dark > 6 * text.chars().count(), "{kind}: {dark} dark pixels for {text}");
+                marks += 1;
+            }
+        }
+        assert!(marks > 12, "{kind}: {marks}");
+    }
+    let slices = desk.json(&["plot", "--kind", "slices", "--format", "png", "--json"]);
+    assert_eq!(slices["files"], serde_json::json!(["s-1.png", "s-2.png", "s-3.png"]));
 }
 
 #[test]

@@ -132,8 +132,9 @@ fn figures_2_and_e1_run_and_draw() {
     let global = Changes {
         trials: Some(2),
         rounds: Some(2),
-        methods: words(&["batch-bore", "random", "cma-es"]),
+        methods: words(&["batch-bore", "batch-bore++", "random", "cma-es"]),
         problems: words(&["branin", "hartmann3"]),
+        time_limit: Some(60.0),
         ..Changes::default()
     };
     run(dir.path(), &plan(Figure::Global, &global), 2);
@@ -155,6 +156,17 @@ fn figures_2_and_e1_run_and_draw() {
         });
         row.unwrap().clone()
     };
+    // The page has the options that were given.
+    let page = fs::read_to_string(dir.path().join("fig2.md")).unwrap();
+    let command = page.lines().find(|line| line.starts_with("wimble-lab paper fig2")).unwrap();
+    for option in [
+        "--trials 2 --rounds 2",
+        "--problems branin,hartmann3",
+        "--time-limit 60",
+        "--methods batch-bore,",
+    ] {
+        assert!(command.contains(option), "{command}");
+    }
     assert_eq!(regret("random", 2).evaluations, 30);
     assert!(regret("random", 2).mean <= regret("random", 1).mean);
     assert_eq!(draw(dir.path()).unwrap().len(), 2);

@@ -101,3 +101,57 @@ fn the_paper_s_commands_say_what_is_missing_and_what_is_meant() {
     let problem = refused(&["paper", "fig2", "--problems", "brannin"], "");
     assert!(problem.contains("the nearest is `branin`"), "{problem}");
 }
+
+/// The commands of `wimble-lab` in the documents, in blocks and within lines. A packaged crate has no documents.
+fn documented() -> Vec<(String, Vec<String>)> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders = vec![root.join("docs")];
+    let mut pages = vec![root.join("README.md"), root.join("CONTRIBUTING.md")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            match path.extension() {
+                None => folders.push(path),
+                Some(ending) if ending == "md" => pages.push(path),
+                Some(_) => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for page in pages.into_iter().filter(|page| page.exists()) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let mut is_code = false;
+        for line in text.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+            }
+            let codes: Vec<&str> = match is_code {
+                true => vec![line.split(" #").next().unwrap()],
+                false => line.split('`').skip(1).step_by(2).collect(),
+            };
+            for code in codes {
+                let code =
+                    code.replace("cargo run --release -p wimble-experiments --", "wimble-lab");
+                let words: Vec<String> = code.split_whitespace().map(str::to_owned).collect();
+                let Some(at) = words.iter().position(|word| word == "wimble-lab") else { continue };
+                found.push((format!("{}: {line}", page.display()), words[at + 1..].to_vec()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_command_of_the_documents_is_understood() {
+    let documented = documented();
+    if documented.is_empty() {
+        return;
+    }
+    for (place, words) in &documented {
+        // `--help` behind them keeps the command from being run.
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();
+        let output = lab(&words, "");
+        assert!(output.status.success(), "{place}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(documented.len() > 15, "{} commands", documented.len());
+}

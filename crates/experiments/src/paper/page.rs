@@ -107,7 +107,7 @@ pub fn page(
             true => format!("--trials {trials} --rounds {rounds} "),
             false => "--data DIR ".to_owned(),
         };
-    let only = only(settings, records);
+    let only = only(settings, records) + &time_limit(settings, records);
     let _ = write!(
         text,
         "## How it was run\n\n```sh\nwimble-lab paper {name} {numbers}{only}--seed {seed}\n```\n\n\
@@ -133,6 +133,18 @@ fn only(settings: &Settings, records: &Records) -> String {
     let problems = settings.problems.iter().map(|subject| subject.name.as_str()).collect();
     let methods = option("methods", methods, |key| &key.method);
     methods + &option("problems", problems, |key| &key.problem)
+}
+
+/// The option that replaced the time limit, where the records of a method have another than the settings.
+fn time_limit(settings: &Settings, records: &Records) -> String {
+    let given = |trial: &record::Trial| {
+        let (_, words) = trial.start.settings.rsplit_once("; at most ")?;
+        let limit = words.strip_suffix(" s")?.parse::<f64>().ok()?;
+        let method = settings.methods.iter().find(|one| one.name == trial.start.key.method)?;
+        (method.time_limit != Some(limit)).then_some(limit)
+    };
+    let limit = records.trials.values().find_map(given);
+    limit.map_or_else(String::new, |limit| format!("--time-limit {limit} "))
 }
 
 /// What a reader of Figure 3 must know of its problems.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use wimble::internals::nearest;
 use wimble::space::{Configuration, Dimension, Kind, SearchSpace};
 
-use super::super::document::{Content, Entry};
+use super::super::document::{Content, Entry, Table};
 use super::super::variable;
 use super::{Reader, named_in};
 
@@ -92,14 +92,13 @@ impl Reader<'_> {
             }
             Err(error) => {
                 let message = error.to_string();
-                let place = parameters
-                    .iter()
-                    .filter(|(name, _, _)| {
-                        message.starts_with(&format!("{name}."))
-                            || message.contains(&format!("`{name}`"))
-                    })
-                    .map(|(name, entry, _)| field_of(entry, name, &message))
-                    .next();
+                // The parameter that the message begins with; otherwise the first that it names.
+                let about = |sign: fn(&str, &str) -> bool| {
+                    parameters.iter().find(|(name, _, _)| sign(&message, name))
+                };
+                let place = about(|message, name| message.starts_with(&format!("{name}.")))
+                    .or_else(|| about(|message, name| message.contains(&format!("`{name}`"))))
+                    .map(|(name, entry, _)| field_of(entry, name, &message));
                 self.refuse(place.unwrap_or_else(|| entry.key_span.clone()), message);
                 None
             }
@@ -145,19 +144,27 @@ impl Reader<'_> {
     }
 }
 
-/// The field of a parameter that a message is about.
+/// The field of a parameter that a message is about, such as `momentum.when.parent is …`.
 fn field_of(entry: &Entry, name: &str, message: &str) -> Range<usize> {
     let Content::Table(table) = &entry.node.content else { return entry.key_span.clone() };
-    let about = table.0.iter().find(|field| {
-        message.strip_prefix(name).and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| {
-            rest.strip_prefix(field.key.as_str())
-                .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
-        })
-    });
-    match about {
-        Some(field) => field.node.span.clone(),
+    let path = message.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+    match path.and_then(|path| field_at(table, path)) {
+        Some(place) => place,
         None => named_in(table, message).unwrap_or_else(|| entry.key_span.clone()),
     }
+}
+
+/// The place of the field that a text begins with, as deep as the text goes.
+fn field_at(table: &Table, text: &str) -> Option<Range<usize>> {
+    let (field, rest) = table.0.iter().find_map(|field| {
+        let rest = text.strip_prefix(field.key.as_str())?;
+        (!rest.starts_with(char::is_alphanumeric)).then_some((field, rest))
+    })?;
+    let deeper = match &field.node.content {
+        Content::Table(inner) => rest.strip_prefix('.').and_then(|rest| field_at(inner, rest)),
+        _ => None,
+    };
+    Some(deeper.unwrap_or_else(|| field.node.span.clone()))
 }
 
 /// What other tools call our types and scales.
