@@ -260,6 +260,8 @@ fn killed_processes_and_servers_lose_nothing_of_a_database() {
 /// Kills workers at random moments; `disturb` is called before each of them.
 fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn FnMut(usize)) {
     const LEASE: Duration = Duration::from_millis(500);
+    // More than are ever left behind: processes that find others proposing propose more at a time.
+    const ALL: usize = 10_000;
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let kills = std::env::var(KILLS).map_or(kills, |number| number.parse().unwrap());
     let study = create(address, &settings(1_000_000, 3, LEASE));
@@ -300,9 +302,9 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     // Past all leases, also those of clocks that were ahead: a worker that asks for all that is left gets it.
     sleep(LEASE + Duration::from_secs(4));
     study.set_budget(1).unwrap();
-    study.ask("last", "notice", 100).unwrap();
+    study.ask("last", "notice", ALL).unwrap();
     sleep(LEASE);
-    let lost = study.ask("last", "taken", 100).unwrap();
+    let lost = study.ask("last", "taken", ALL).unwrap();
     println!(
         "{back_end}: {} acknowledged through {kills} kills; {} trials left behind at the end",
         acks.len(),
