@@ -8,6 +8,7 @@
 //! Cost: O(d) an evaluation.
 
 mod additive;
+mod decay;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod matern;

@@ -1,8 +1,10 @@
 //! The squared exponential profile φ(r²) = exp(-r² / 2): infinitely smooth.
 
+use super::decay::decay;
+
 #[inline]
 pub(super) fn value(squared: f64) -> f64 {
-    (-0.5 * squared).exp()
+    decay(0.5 * squared)
 }
 
 #[inline]
