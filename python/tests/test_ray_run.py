@@ -209,9 +209,10 @@ def running(storage, name):
 
 
 def test_a_time_budget_lets_what_runs_finish(cluster, study_file, tmp_path):
-    file = study_file(name="timed", trials=500, more='time = "2s"')
+    file = study_file(name="timed", trials=500, more='time = "10s"')
     runtime = {"env_vars": {"PAUSE": "1.2"}}
     result = wimble.ray.run(file, storage=tmp_path / "s.db", progress=False, runtime_env=runtime)
-    # What had begun was finished and told; nothing new began, and nothing went back to the queue.
-    assert 2 <= result.nfev == begun(tmp_path) < 20
+    # The time counts from the call, the start of the workers included. What had begun was finished and told; nothing new began, and
+    # nothing went back to the queue.
+    assert 1 <= result.nfev == begun(tmp_path) < 100
     assert result.study.counts["running"] == 0
