@@ -17,6 +17,8 @@
 //! Inside the engine, low is good in every column. Signs turn in this file and nowhere else: [`Goal::turn`] takes a
 //! measurement from the user's scale to the engine's. The same function takes it back, because turning twice changes
 //! nothing. It computes `0 - y` rather than `-y`, so that there is only one zero.
+//!
+//! A quarter of this file is tests; the rest is one noun with its parts, and stays together.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -8,7 +8,8 @@
 //!
 //! Memory: d numbers a trial for the point, two for each column, two for its fingerprint, and a byte for how it ended.
 
-use crate::column::Column;
+pub use crate::column::Column;
+
 use crate::curves::Curves;
 use crate::error::{Error, Result};
 use crate::goal::{Constraint, Goal};

@@ -53,6 +53,7 @@ pub struct Estimate {
 }
 
 /// What one parameter does.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Share {
     /// The parameter.
