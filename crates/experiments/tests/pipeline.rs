@@ -44,7 +44,7 @@ fn figure_1_runs_resumes_summarises_and_draws() {
     let dir = dir.path();
     let theory = plan(Figure::Theory, &small());
     let trials = theory.trials().unwrap().len();
-    assert_eq!(trials, 12);
+    assert_eq!(trials, 14);
     let done = run(dir, &theory, 1);
     assert_eq!(done, Done { computed: trials, ..Done::default() });
     let first = records(dir, Figure::Theory);
@@ -108,7 +108,7 @@ fn figure_1_runs_resumes_summarises_and_draws() {
     );
     let rows = summary::read(&dir.join("summary.csv")).unwrap();
     let averages = rows.iter().filter(|row| row.metric == "average_regret");
-    assert_eq!(averages.clone().count(), 6 * 6);
+    assert_eq!(averages.clone().count(), 7 * 6);
     assert!(
         averages
             .clone()
@@ -140,7 +140,8 @@ fn figures_2_and_e1_run_and_draw() {
     run(dir.path(), &plan(Figure::Global, &global), 2);
     let rosenbrock = Changes {
         trials: Some(1),
-        rounds: Some(1),
+        rounds: Some(5),
+        methods: words(&["batch-bore", "batch-bore++"]),
         problems: words(&["rosenbrock-3"]),
         ..Changes::default()
     };
@@ -167,6 +168,11 @@ fn figures_2_and_e1_run_and_draw() {
     ] {
         assert!(command.contains(option), "{command}");
     }
+    // The methods are compared after the rounds that they reached.
+    let page = fs::read_to_string(dir.path().join("figE1.md")).unwrap();
+    assert!(page.contains("| problem | metric | method | less | round 5 |\n"), "{page}");
+    let line = "| rosenbrock-3 | cumulative regret | batch BORE++ | batch BORE | ";
+    assert_eq!(page.matches(line).count(), 1, "{page}");
     assert_eq!(regret("random", 2).evaluations, 30);
     assert!(regret("random", 2).mean <= regret("random", 1).mean);
     assert_eq!(draw(dir.path()).unwrap().len(), 2);

@@ -97,6 +97,17 @@ pub enum Mean {
     Constant,
 }
 
+/// How many length scales a kernel has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LengthScales {
+    /// One for each coordinate: coordinates that matter little get long ones.
+    #[default]
+    Each,
+    /// One for all coordinates.
+    One,
+}
+
 /// How hyper-parameters are found from points of the unit cube.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -106,6 +117,9 @@ pub struct MarginalLikelihood {
     /// Each of the length scales.
     #[serde(alias = "length_scale")]
     pub length_scale: Range,
+    /// Whether each coordinate has its own.
+    #[serde(alias = "length_scales")]
+    pub length_scales: LengthScales,
     /// The output scale.
     #[serde(alias = "output_scale")]
     pub output_scale: Range,
@@ -133,6 +147,7 @@ impl Default for MarginalLikelihood {
         Self {
             profile: Profile::RationalQuadratic { alpha: 1.0 },
             length_scale: Range::new(0.01, 20.0),
+            length_scales: LengthScales::Each,
             output_scale: Range::new(1e-3, 1e3),
             alpha: Range::new(0.05, 100.0),
             noise: None,
@@ -451,9 +466,17 @@ impl Search<'_> {
         matches!(self.settings.profile, Profile::RationalQuadratic { .. })
     }
 
+    /// How many length scales are sought.
+    fn scales(&self) -> usize {
+        match self.settings.length_scales {
+            LengthScales::Each => self.points.dim(),
+            LengthScales::One => self.points.dim().min(1),
+        }
+    }
+
     /// The range of each entry.
     fn ranges(&self) -> Vec<Range> {
-        let mut ranges = vec![self.settings.length_scale; self.points.dim()];
+        let mut ranges = vec![self.settings.length_scale; self.scales()];
         ranges.push(self.settings.output_scale);
         ranges.extend(self.has_alpha().then_some(self.settings.alpha));
         ranges.extend(self.settings.noise);
@@ -462,7 +485,7 @@ impl Search<'_> {
 
     /// The same length scale in each coordinate, and output scale 1.
     fn start(&self, length_scale: f64) -> Vec<f64> {
-        let mut parameters = vec![length_scale.ln(); self.points.dim()];
+        let mut parameters = vec![length_scale.ln(); self.scales()];
         parameters.push(0.0);
         if let Profile::RationalQuadratic { alpha } = self.settings.profile {
             parameters.push(alpha.ln());
@@ -472,7 +495,8 @@ impl Search<'_> {
     }
 
     fn encode(&self, kernel: &Kernel, noise: f64) -> Vec<f64> {
-        let mut parameters: Vec<f64> = kernel.length_scales().iter().map(|l| l.ln()).collect();
+        let scales = kernel.length_scales().iter().take(self.scales());
+        let mut parameters: Vec<f64> = scales.map(|l| l.ln()).collect();
         parameters.push(kernel.output_scale().ln());
         if let Profile::RationalQuadratic { alpha } = self.settings.profile {
             let previous = match kernel.profile() {
@@ -491,7 +515,10 @@ impl Search<'_> {
             .iter()
             .zip(self.ranges())
             .map(|(log, range)| log.exp().clamp(range.low, range.high));
-        let length_scales = values.by_ref().take(self.points.dim()).collect();
+        let mut length_scales: Vec<f64> = values.by_ref().take(self.scales()).collect();
+        if self.settings.length_scales == LengthScales::One {
+            length_scales = length_scales.repeat(self.points.dim());
+        }
         let output_scale = values.next().unwrap_or(1.0);
         let profile = match self.settings.profile {
             Profile::RationalQuadratic { alpha } => {
@@ -511,10 +538,15 @@ impl Search<'_> {
         else {
             return f64::NEG_INFINITY;
         };
-        let dim = self.points.dim();
-        gradient[..dim].copy_from_slice(&likelihood.in_length_scales);
-        gradient[dim] = likelihood.in_output_scale;
-        let mut next = dim + 1;
+        let scales = self.scales();
+        match self.settings.length_scales {
+            LengthScales::Each => gradient[..scales].copy_from_slice(&likelihood.in_length_scales),
+            LengthScales::One => {
+                gradient[..scales].fill(likelihood.in_length_scales.iter().sum());
+            }
+        }
+        gradient[scales] = likelihood.in_output_scale;
+        let mut next = scales + 1;
         if self.has_alpha() {
             gradient[next] = likelihood.in_alpha;
             next += 1;
@@ -602,6 +634,7 @@ mod tests {
             seed in 0..1000_u64,
             prior in any::<bool>(),
             mean in prop_oneof![Just(Mean::Zero), Just(Mean::Constant)],
+            length_scales in prop_oneof![Just(LengthScales::Each), Just(LengthScales::One)],
         ) {
             let (points, targets) = data(len, seed);
             let normal = LogNormal { mean: 0.3, deviation: 0.7 };
@@ -609,6 +642,7 @@ mod tests {
             let settings = MarginalLikelihood {
                 profile,
                 length_scale: with(Range::new(0.01, 20.0)),
+                length_scales,
                 output_scale: with(Range::new(1e-3, 1e3)),
                 alpha: with(Range::new(0.05, 100.0)),
                 noise: Some(with(Range::new(1e-6, 1.0))),
@@ -710,6 +744,23 @@ mod tests {
             let again = settings.maximise(&points, &targets, 0.025, Some(&found)).unwrap();
             assert!(again.value >= found.value - 1e-9);
         }
+    }
+
+    #[test]
+    fn one_length_scale_for_all_is_the_best_of_those_that_are_equal() {
+        let (points, targets) = data(80, 3);
+        let one = MarginalLikelihood { length_scales: LengthScales::One, ..Default::default() };
+        let found = one.maximise(&points, &targets, 0.025, None).unwrap();
+        let scales = found.kernel.length_scales();
+        assert_eq!(scales, [scales[0]; DIM]);
+        for factor in [0.7, 0.9, 1.1, 1.4] {
+            let (profile, scale) = (found.kernel.profile(), found.kernel.output_scale());
+            let other = Kernel::isotropic(profile, DIM, factor * scales[0], scale).unwrap();
+            let value = log_likelihood(&other, found.noise, &points, &targets).unwrap().value;
+            assert!(value < found.value, "{factor}: {value} {}", found.value);
+        }
+        let each = MarginalLikelihood::default();
+        assert!(each.maximise(&points, &targets, 0.025, None).unwrap().value > found.value);
     }
 
     #[test]

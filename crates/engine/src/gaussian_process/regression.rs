@@ -24,7 +24,9 @@ use std::f64::consts::SQRT_2;
 
 use serde::{Deserialize, Serialize};
 
-use super::marginal_likelihood::{LogNormal, MarginalLikelihood, Maximum, Mean, Range};
+use super::marginal_likelihood::{
+    LengthScales, LogNormal, MarginalLikelihood, Maximum, Mean, Range,
+};
 use super::posterior::{Posterior, Prediction};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, Profile};
@@ -70,14 +72,36 @@ pub struct Fitted {
     pub profile: Profile,
     /// λ as a part of the variance of the values, at least 1e-10, if it is known; otherwise it is fitted.
     pub noise: Option<f64>,
+    /// Whether each coordinate has a length scale of its own.
+    #[serde(alias = "length_scales")]
+    pub length_scales: LengthScales,
+    /// What improvement is measured from.
+    pub incumbent: Incumbent,
     /// Evaluations of the likelihood from each of two starts; fewer beyond 512 trials, where each takes long.
     pub evaluations: usize,
 }
 
 impl Default for Fitted {
     fn default() -> Self {
-        Self { profile: Profile::Matern52, noise: None, evaluations: 50 }
+        Self {
+            profile: Profile::Matern52,
+            noise: None,
+            length_scales: LengthScales::Each,
+            incumbent: Incumbent::Mean,
+            evaluations: 50,
+        }
     }
+}
+
+/// What expected improvement is measured from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Incumbent {
+    /// The lowest posterior mean at points told: under noise it does not follow a lucky draw.
+    #[default]
+    Mean,
+    /// The lowest value told. A model with more noise than the values have then lies above it nearly everywhere.
+    Value,
 }
 
 impl Fitted {
@@ -88,6 +112,7 @@ impl Fitted {
         MarginalLikelihood {
             profile: self.profile,
             length_scale: Range::new(0.005, 100.0 * root).with_prior(typical),
+            length_scales: self.length_scales,
             // Standardised values have variance 1; a smooth trend across the cube has more.
             output_scale: Range::new(1e-3, 1e4).with_prior(LogNormal { mean: 0.0, deviation: 2.0 }),
             alpha: Range::new(0.05, 100.0),
@@ -183,8 +208,15 @@ impl Regression {
         let posterior = posterior.extend(points.rows().skip(posterior.len()))?;
         let targets: Vec<f64> = values.iter().map(|&value| units.inward(value)).collect();
         let weights = posterior.weights(&targets);
-        let means = points.rows().map(|x| posterior.mean(&weights, x));
-        let incumbent = means.fold(f64::INFINITY, f64::min);
+        let incumbent = match self {
+            Self::Fitted(Fitted { incumbent: Incumbent::Value, .. }) => {
+                targets.iter().copied().fold(f64::INFINITY, f64::min)
+            }
+            _ => {
+                let means = points.rows().map(|x| posterior.mean(&weights, x));
+                means.fold(f64::INFINITY, f64::min)
+            }
+        };
         if !incumbent.is_finite() {
             let model = "the Gaussian process";
             return Err(Error::Diverged { model, doing: "fitting the values" });
@@ -266,10 +298,8 @@ impl Surrogate {
         &self.weights
     }
 
-    /// The lowest mean at points told or believed, in the units of the process: what improvement is measured
-    /// from.
-    ///
-    /// Without noise that is the lowest value told; with noise it does not follow a lucky draw.
+    /// What improvement is measured from, in the units of the process: the lowest mean at points told or believed, or the
+    /// lowest value told ([`Incumbent`]). Without noise the two are the same.
     pub fn incumbent(&self) -> f64 {
         self.incumbent
     }
@@ -549,6 +579,24 @@ mod tests {
         assert!((norm - square.sqrt()).abs() < 1e-8, "{norm} {}", square.sqrt());
         assert!(rkhs_norm(&kernel, &points, &values, 0.1).unwrap() < norm);
         assert!(rkhs_norm(&kernel, &points, &values, 0.0).is_err());
+    }
+
+    #[test]
+    fn improvement_is_measured_from_the_lowest_mean_or_the_lowest_value() {
+        let (points, values) = data(30, 2);
+        let lowest = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
+        let at = |incumbent| {
+            let noisy = Fitted { noise: Some(0.5), incumbent, ..Fitted::default() };
+            let surrogate = Regression::Fitted(noisy).fit(&points, &values, None).unwrap();
+            let mean = lowest(&mut points.rows().map(|x| surrogate.predict(x).mean));
+            (surrogate.units.outward(surrogate.incumbent()), mean)
+        };
+        let (incumbent, mean) = at(Incumbent::Mean);
+        assert!((incumbent - mean).abs() < 1e-9, "{incumbent} {mean}");
+        let (incumbent, mean) = at(Incumbent::Value);
+        let value = lowest(&mut values.iter().copied());
+        assert!((incumbent - value).abs() < 1e-9, "{incumbent} {value}");
+        assert!(value < mean - 1e-3, "{value} {mean}");
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub(super) fn chart(figure: Figure, settings: &Settings, rows: &[Row]) -> Chart 
 
 /// `None` for a problem without rows.
 fn panel(figure: Figure, settings: &Settings, subject: &Subject, rows: &[Row]) -> Option<Panel> {
-    let series = settings.methods.iter().enumerate().filter_map(|(colour, method)| {
+    let drawn = settings.methods.iter().filter(|method| !method.undrawn);
+    let series = drawn.enumerate().filter_map(|(colour, method)| {
         let rows = whole(rows, figure, &subject.name, &method.name, &settings.metric);
         let of = |value: fn(&Row) -> f64| -> Vec<f64> { rows.iter().copied().map(value).collect() };
         (!rows.is_empty()).then(|| Series {

@@ -6,6 +6,7 @@
 //! ```
 
 pub mod claim;
+mod contrast;
 mod drawing;
 mod figure;
 pub mod page;
@@ -96,7 +97,10 @@ impl Plan {
             },
             // The trial's number in the upper half, so that neighbouring seeds share no trial.
             seed: Seed(self.seed ^ ((number as u64) << 32)),
-            batch_size: if matches!(work, Work::Theory(_)) { 1 } else { batch_size },
+            batch_size: match work {
+                Work::Theory(_) => 1,
+                _ => method.batch_size.unwrap_or(batch_size),
+            },
             time_limit: method.time_limit,
             work,
         })
@@ -105,6 +109,7 @@ impl Plan {
     /// All that decides a trial's records besides seed and rounds, in words.
     fn identity(&self, method: &Method, subject: &Subject) -> Result<String> {
         let Settings { batch_size, initial, noise_variance, theory, .. } = &self.settings;
+        let batch_size = method.batch_size.unwrap_or(*batch_size);
         let mut words = format!(
             "{}; batches of {batch_size}, {initial} initial, noise variance {noise_variance}",
             method.identity(subject)?

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::claim::{claims, real_data};
+use super::contrast;
 use super::figure::Figure;
 use super::settings::Settings;
 use crate::mnist::{runs, surrogate};
@@ -97,6 +98,7 @@ pub fn page(
             " On this page, ahead means a lower mean; \"most\" is more than half of the problems.";
     }
     text += "\n\n";
+    text += &contrast::tables(settings, records);
 
     let ended = records.ended();
     let aborted = records.trials.values().filter(|trial| trial.end == Some(End::Aborted)).count();

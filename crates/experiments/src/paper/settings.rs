@@ -13,6 +13,7 @@ use crate::data::{Folder, fcnet, lcbench};
 use crate::error::{Error, Result};
 use crate::mnist::{runs, surrogate};
 use crate::objective::Objective;
+use crate::paper::contrast::Contrast;
 use crate::racing::{Circuit, Race};
 
 /// What is run for a figure.
@@ -44,6 +45,9 @@ pub struct Settings {
     pub methods: Vec<Method>,
     /// On what.
     pub problems: Vec<Subject>,
+    /// Which methods are compared at several rounds, beside the paper's claims.
+    #[serde(default)]
+    pub contrasts: Vec<Contrast>,
     /// What `--quick` changes.
     pub quick: Quick,
 }
@@ -95,6 +99,11 @@ pub struct Method {
     pub theory: Option<TheoryMethod>,
     /// Seconds of processor time spent asking after which a trial is aborted.
     pub time_limit: Option<f64>,
+    /// Points in each of its batches, if not the figure's.
+    pub batch_size: Option<usize>,
+    /// Left out of the picture, which would be too full; in the tables it is.
+    #[serde(default)]
+    pub undrawn: bool,
 }
 
 /// A method of the theory experiment, whose settings depend on its instance.
@@ -270,6 +279,12 @@ impl Settings {
     /// The problem of this name.
     pub fn problem(&self, name: &str) -> Result<&Subject> {
         named("problem of the figure", &self.problems, name, |subject| &subject.name)
+    }
+
+    /// The title of the method of this name.
+    pub(crate) fn title_of<'s>(&'s self, name: &'s str) -> &'s str {
+        let method = self.methods.iter().find(|method| method.name == name);
+        method.map_or(name, |method| &method.title)
     }
 
     /// Rounds of a trial on a problem.

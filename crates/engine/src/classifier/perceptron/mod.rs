@@ -55,6 +55,8 @@ pub struct Perceptron {
     pub inputs: Inputs,
     /// Gradient steps a round, S.
     pub steps: usize,
+    /// Passes over all points a round, whatever `steps` says, if given. Training then takes longer as history grows.
+    pub epochs: Option<usize>,
     /// Points in a minibatch.
     pub minibatch: usize,
     /// Adam's learning rate.
@@ -75,6 +77,7 @@ impl Default for Perceptron {
             activation: Activation::Relu,
             inputs: Inputs::default(),
             steps: 100,
+            epochs: None,
             minibatch: 64,
             learning_rate: 1e-3,
             start: Start::default(),
@@ -180,6 +183,9 @@ impl Learner for Perceptron {
         }
         if self.steps == 0 {
             return Err(Error::invalid("steps", self.steps, "at least 1"));
+        }
+        if self.epochs == Some(0) {
+            return Err(Error::invalid("epochs", 0, "at least 1"));
         }
         if self.minibatch == 0 {
             return Err(Error::invalid("minibatch", self.minibatch, "at least 1"));
