@@ -100,6 +100,7 @@ impl Objective {
 }
 
 /// Which values of a constrained quantity are allowed. The bound itself is allowed.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -148,7 +149,7 @@ impl fmt::Display for Bound {
 pub struct Constraint {
     /// Its name, as in the results that are told. It may also be the name of an objective.
     pub name: String,
-    /// Which values are allowed.
+    /// Which values are allowed: `Bound::AtMost(limit)` or `Bound::AtLeast(limit)`, the limit itself included.
     pub bound: Bound,
 }
 

@@ -178,6 +178,7 @@ impl Threshold {
 }
 
 /// How much each label counts in a classifier's loss.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {

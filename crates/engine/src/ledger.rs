@@ -57,8 +57,8 @@ pub struct Best {
 pub struct Front {
     /// The trials with their values as told, best first by the first objective.
     pub trials: Vec<(Trial, Measurement)>,
-    /// The reference point of the hypervolume, as given with the objectives or else inferred from the front (see
-    /// [`Standing::reference`]); empty if no trial is on the front.
+    /// The reference point of the hypervolume, as given with the objectives or else a tenth of the front's extent
+    /// beyond its worst value; empty if no trial is on the front.
     pub reference: Vec<f64>,
     /// The hypervolume between the front and the reference point: its `value`, and its `deviation`, which is the standard
     /// error of an estimate and 0 if the value is exact.

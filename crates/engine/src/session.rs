@@ -21,6 +21,7 @@ use crate::stopping::{Stopping, Verdict};
 use crate::strategy::{Run, Strategy, Work};
 
 pub use crate::ledger::{Best, Front, Trial};
+#[doc(hidden)]
 pub use crate::standing::Standing;
 
 /// More points than anybody asks for on purpose: a guard against a slip of the keyboard.
@@ -212,6 +213,7 @@ impl Session {
     }
 
     /// Which trials stand out, by their numbers.
+    #[doc(hidden)]
     pub fn standing(&self) -> &Standing {
         self.ledger.standing()
     }

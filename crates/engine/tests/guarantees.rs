@@ -7,7 +7,7 @@ use std::path::Path;
 
 use wimble::prelude::*;
 use wimble::strategy::{Guarantee, Promise};
-use wimble::theory::{Failures, Plan, Reason, Rounds};
+use wimble::theory::{Plan, Reason};
 
 /// One combination, in the words of the guide's table.
 #[derive(Debug, Clone, Copy)]
@@ -72,11 +72,7 @@ fn guarantee(case: &Case<'_>, spaces: impl Fn(&str) -> SearchSpace) -> Guarantee
     spec.guarantee(
         &space,
         &Goal::default(),
-        Plan {
-            batch_size: case.batch,
-            rounds: if case.pending { Rounds::Overlapping } else { Rounds::Complete },
-            failures: if case.failures { Failures::Present } else { Failures::Absent },
-        },
+        Plan { batch_size: case.batch, pending: case.pending, failures: case.failures },
     )
 }
 

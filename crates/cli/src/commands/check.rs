@@ -11,7 +11,7 @@ use wimble::internals::edits;
 use wimble::space::{Configuration, Fixed, SearchSpace};
 use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Guarantee;
-use wimble::theory::{Failures, Plan, Rounds};
+use wimble::theory::Plan;
 use wimble_study::runner::{Evaluator, finding};
 use wimble_study::study_file::{FACTS, StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
@@ -273,8 +273,7 @@ fn method(settings: &Settings) -> String {
 
 /// What is guaranteed for the study as `wimble run` would run it. Nothing has failed yet.
 fn guarantee(file: &StudyFile, settings: &Settings) -> Guarantee {
-    let rounds = if file.workers > 1 { Rounds::Overlapping } else { Rounds::Complete };
-    let plan = Plan { batch_size: settings.batch_size, rounds, failures: Failures::Absent };
+    let plan = Plan { batch_size: settings.batch_size, pending: file.workers > 1, failures: false };
     settings.method.guarantee(&settings.space, &settings.goal, plan)
 }
 

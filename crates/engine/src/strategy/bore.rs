@@ -42,7 +42,6 @@ use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::seed::{Rng, Seed};
 use crate::space::SearchSpace;
-use crate::theory::density_ratio;
 
 /// BORE: a classifier, and a rule that turns it into points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +49,8 @@ use crate::theory::density_ratio;
 pub struct Bore<L, R> {
     /// The threshold τ: values up to it are good.
     pub threshold: Threshold,
-    /// How much each label counts.
+    /// How much each label counts: `Weights::Uniform` (default), or `Weights::Improvement`, by how far good values lie below τ (LFBO;
+    /// Song, Yu, Neiswanger and Ermon 2022).
     pub weights: Weights,
     /// The settings of the classifier that is fitted to the labels.
     pub learner: L,
@@ -304,10 +304,9 @@ impl<L: Learner, R> Bore<L, R> {
     ) -> Result<Option<Vec<f64>>> {
         let (points, column) = (evidence.history.points(), column_of(evidence.history)?);
         let Some(labels) = self.threshold.label(points, &column) else { return Ok(None) };
-        let fraction = labels.good() as f64 / labels.len().max(1) as f64;
         let fitted = self.fitted(evidence.history, &column, evidence.seed, memory)?;
-        let Some(classifier) = fitted.filter(|_| fraction > 0.0) else { return Ok(None) };
-        let ratio = |x: &[f64]| density_ratio(classifier.probability(x), fraction);
+        let Some(classifier) = fitted.filter(|_| labels.good() > 0) else { return Ok(None) };
+        let ratio = |x: &[f64]| labels.density_ratio(classifier.probability(x));
         at.rows().map(ratio).collect::<Result<_>>().map(Some)
     }
 

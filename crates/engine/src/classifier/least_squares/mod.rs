@@ -32,7 +32,6 @@ use crate::labels::Labels;
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
-use crate::theory::confidence_width;
 
 /// Settings of the kernel least-squares classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -192,16 +191,7 @@ impl LeastSquaresClassifier {
 
     /// β_t: the width given, or that of Theorem 1.
     pub fn confidence_width(&self, confidence: Confidence) -> Result<f64> {
-        confidence.check()?;
-        match confidence {
-            Confidence::Width(width) => Ok(width),
-            Confidence::Level { failure_probability, norm_bound } => confidence_width(
-                norm_bound,
-                self.ridge(),
-                self.information_gain(),
-                failure_probability,
-            ),
-        }
+        confidence.width(1.0, self.ridge(), self.information_gain())
     }
 
     /// ½ log det(I + K_t/λ).
