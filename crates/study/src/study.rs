@@ -28,7 +28,7 @@ use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
 use crate::settings::{Record, Settings};
 use crate::step::{Report, Step};
-use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell};
+use crate::store::{Ask, Filter, Refused, Reply, Resume, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
 
 /// How many trials are read at a time.
@@ -178,45 +178,48 @@ impl Study {
     /// The same for one incarnation of a worker.
     pub fn ask_with(&self, ask: &Ask<'_>) -> Result<Vec<Claim>> {
         let name = &self.settings.name;
-        if let Reply::Claims(claims) = self.store.ask(name, ask, None)? {
+        let mut reply = self.store.ask(name, ask, None)?;
+        if let Reply::Claims(claims) = reply {
             return Ok(claims);
         }
-        let mut model = self.model()?;
+        let mut model = match self.model.try_lock() {
+            Ok(model) => model,
+            Err(_) => {
+                let model = self.model()?;
+                // Another thread may have filled the queue while this one waited for the model: look again first.
+                reply = self.store.ask(name, ask, None)?;
+                model
+            }
+        };
         let (follower, strategy, crowd) = model.parts(&self.settings)?;
-        // Another thread may have filled the queue while this one waited for the model: look again first.
-        let mut proposal: Option<Proposal> = None;
         loop {
-            let reply = self.store.ask(name, ask, proposal.as_ref())?;
-            if let Some(proposal) = &proposal {
-                let mine = |claim: &Claim| proposal.configurations.contains(&claim.configuration);
-                crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
-            }
-            match reply {
+            let (count, room, issued) = match reply {
                 Reply::Claims(claims) => return Ok(claims),
-                Reply::Propose { count, room, issued } => {
-                    let room = usize::try_from(room).unwrap_or(usize::MAX);
-                    // Trials are never taken back, and a reader misses none: otherwise this is another study.
-                    let replaced = || Error::Replaced { study: name.clone() };
-                    if follower.issued() > issued {
-                        return Err(replaced());
-                    }
-                    follower.catch_up(&*self.store)?;
-                    if follower.issued() < issued {
-                        return Err(replaced());
-                    }
-                    // What others find in the queue was not fixed by them.
-                    let many = crowd.widen(count).max(self.settings.batch_size).min(room);
-                    let count = if ask.fresh { count } else { count.max(many) };
-                    let mut proposed = match &self.fixed {
-                        Some(fixed) => follower.propose_fixed(strategy, count, fixed)?,
-                        None => follower.propose(strategy, count)?,
-                    };
-                    if let Some(name) = self.other {
-                        proposed.engine = format!("{} with {name}", proposed.engine);
-                    }
-                    proposal = Some(proposed);
-                }
+                Reply::Propose { count, room, issued } => (count, room, issued),
+            };
+            let room = usize::try_from(room).unwrap_or(usize::MAX);
+            // Trials are never taken back, and a reader misses none: otherwise this is another study.
+            let replaced = || Error::Replaced { study: name.clone() };
+            if follower.issued() > issued {
+                return Err(replaced());
             }
+            follower.catch_up(&*self.store)?;
+            if follower.issued() < issued {
+                return Err(replaced());
+            }
+            // What others find in the queue was not fixed by them.
+            let many = crowd.widen(count).max(self.settings.batch_size).min(room);
+            let count = if ask.fresh { count } else { count.max(many) };
+            let mut proposal = match &self.fixed {
+                Some(fixed) => follower.propose_fixed(strategy, count, fixed)?,
+                None => follower.propose(strategy, count)?,
+            };
+            if let Some(name) = self.other {
+                proposal.engine = format!("{} with {name}", proposal.engine);
+            }
+            reply = self.store.ask(name, ask, Some(&proposal))?;
+            let mine = |claim: &Claim| proposal.configurations.contains(&claim.configuration);
+            crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
         }
     }
 

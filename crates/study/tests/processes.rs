@@ -32,6 +32,8 @@ const WORKER: &str = "WIMBLE_TEST_WORKER";
 const JUMPS: &str = "WIMBLE_TEST_JUMPS";
 /// How often the kill tests kill, if not as often as they say.
 const KILLS: &str = "WIMBLE_TEST_KILLS";
+/// How many processes they kill of, if not four.
+const PROCESSES: &str = "WIMBLE_TEST_PROCESSES";
 
 /// They need the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -159,6 +161,20 @@ fn eight_threads_with_connections_of_their_own_share_one_database() {
     }
 }
 
+#[test]
+fn eight_threads_share_one_database_through_a_pooler() {
+    if let Some(address) = server::pooled_schema("threads that share a database through a pooler") {
+        threads_share(&address);
+    }
+}
+
+#[test]
+fn sixteen_processes_share_one_database_through_a_pooler() {
+    if let Some(address) = server::pooled_schema("16 processes through a pooler") {
+        processes_share("PostgreSQL behind PgBouncer", &address, 16, 1_000);
+    }
+}
+
 fn threads_share(address: &str) {
     let settings = settings(200, 3, Duration::from_secs(60));
     let acks: Vec<(u64, f64)> = std::thread::scope(|scope| {
@@ -192,20 +208,19 @@ fn threads_share(address: &str) {
 #[test]
 fn thirty_two_processes_share_one_file() {
     let folder = tempfile::tempdir().unwrap();
-    processes_share("SQLite", &text(&file(&folder)), 32);
+    processes_share("SQLite", &text(&file(&folder)), 32, 5_000);
 }
 
 #[test]
 fn sixty_four_processes_share_one_database() {
     if let Some(address) = server::schema("64 processes") {
-        processes_share("PostgreSQL", &address, 64);
+        processes_share("PostgreSQL", &address, 64, 5_000);
     }
 }
 
-fn processes_share(back_end: &str, address: &str, processes: usize) {
-    const TRIALS: u64 = 5_000;
+fn processes_share(back_end: &str, address: &str, processes: usize, trials: u64) {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let study = create(address, &settings(TRIALS, processes, Duration::from_secs(60)));
+    let study = create(address, &settings(trials, processes, Duration::from_secs(60)));
     let start_time = Instant::now();
     let workers: Vec<Worker> =
         (0..processes).map(|i| start(address, &format!("w{i}"), i + 1)).collect();
@@ -218,14 +233,14 @@ fn processes_share(back_end: &str, address: &str, processes: usize) {
     }
     let seconds = start_time.elapsed().as_secs_f64();
     println!(
-        "{back_end}: {TRIALS} trials by {processes} processes in {seconds:.1} s, {:.0} a second with their start; \
+        "{back_end}: {trials} trials by {processes} processes in {seconds:.1} s, {:.0} a second with their start; \
          {} to {} each",
-        TRIALS as f64 / seconds,
+        trials as f64 / seconds,
         shares.iter().min().unwrap(),
         shares.iter().max().unwrap(),
     );
-    assert_eq!(acks.len() as u64, TRIALS);
-    assert_eq!(study.counts().unwrap().finished(), TRIALS);
+    assert_eq!(acks.len() as u64, trials);
+    assert_eq!(study.counts().unwrap().finished(), trials);
     check(&study, &acks);
 }
 
@@ -279,12 +294,13 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
         }
         run_worker(command, address, &name(place, run), run)
     };
-    let mut workers: Vec<Worker> = (0..4).map(|i| start(i, i + 1)).collect();
+    let count = std::env::var(PROCESSES).map_or(4, |number| number.parse().unwrap());
+    let mut workers: Vec<Worker> = (0..count).map(|i| start(i, i + 1)).collect();
     let mut acks = Vec::new();
     for kill in 0..kills {
         disturb(kill);
         sleep(Duration::from_millis(below(&mut rng, 100) as u64));
-        let (place, run) = (below(&mut rng, workers.len()), kill + 5);
+        let (place, run) = (below(&mut rng, workers.len()), kill + count + 1);
         let next = start(place, run);
         let mut killed = std::mem::replace(&mut workers[place], next);
         killed.child.kill().unwrap();
@@ -306,7 +322,7 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     sleep(LEASE);
     let lost = study.ask("last", "taken", ALL).unwrap();
     println!(
-        "{back_end}: {} acknowledged through {kills} kills; {} trials left behind at the end",
+        "{back_end}: {} acknowledged through {kills} kills of {count} processes; {} trials left behind at the end",
         acks.len(),
         lost.len()
     );
@@ -319,7 +335,7 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     // What was told but not acknowledged in time may be there; nothing is left in between.
     let progress = study.progress().unwrap();
     assert!(progress.finished >= acks.len() as u64);
-    assert!(progress.finished <= (acks.len() + kills + 4) as u64);
+    assert!(progress.finished <= (acks.len() + kills + count) as u64);
     assert_eq!((progress.running, progress.queued), (lost.len() as u64, 0));
     let running = Filter { stage: Some(Stage::Running), ..Filter::default() };
     for trial in study.trials(&running).unwrap() {

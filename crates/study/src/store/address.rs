@@ -79,6 +79,17 @@ impl Address {
         }
     }
 
+    /// Refuses what cannot be understood, without connecting to anything. What is wrong with an address is otherwise found when
+    /// it is opened.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => super::postgres::check_address(url),
+            Self::Http(url) => Http::at(url).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// That this program has no such back end.
     #[cfg(not(all(feature = "postgres", feature = "sqlite")))]
     fn left_out(&self, feature: &str) -> Error {
@@ -312,8 +323,7 @@ mod tests {
             match text.parse::<Address>() {
                 Ok(address) => {
                     said += &format!("{address} {address:?}");
-                    // Never reached: what is wrong is found before anything is connected to.
-                    if let Err(error) = crate::store::postgres::check_address(&text) {
+                    if let Err(error) = address.check() {
                         said += &format!("{error} {error:?}");
                     }
                 }

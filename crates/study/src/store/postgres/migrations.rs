@@ -6,7 +6,7 @@
 use super::COMMIT;
 use super::broken::Broken;
 use super::link::{Command, Link};
-use super::statements::{BEGIN, ROLLBACK};
+use super::statements::ROLLBACK;
 use super::target::Target;
 use crate::error::Error;
 
@@ -135,7 +135,8 @@ pub(super) fn migrate(link: &mut Link, target: &Target) -> Result<(), Broken> {
         return Ok(());
     }
     // Each statement sees what was committed before it: the steps that another applied while this one waited.
-    link.execute(&format!("{BEGIN}; {LOCK}"))?;
+    link.begin()?;
+    link.execute(LOCK)?;
     let done = apply(link, target);
     link.execute(if done.is_ok() { COMMIT } else { ROLLBACK })?;
     done

@@ -28,6 +28,7 @@ mod broken;
 mod link;
 mod migrations;
 mod plain;
+mod pooler;
 mod rows;
 mod statements;
 mod target;
@@ -270,7 +271,6 @@ fn is_claim(reply: &Reply) -> bool {
 }
 
 /// Refuses an address that cannot be understood, without connecting to anything.
-#[cfg(test)]
 pub(super) fn check_address(address: &str) -> Result<()> {
     Target::parse(address).map(|_| ())
 }

@@ -168,7 +168,7 @@ impl ToSql for Cell<'_> {
     }
 
     fn accepts(kind: &Type) -> bool {
-        [Type::INT8, Type::FLOAT8, Type::TEXT].contains(kind)
+        [Type::INT8, Type::FLOAT8, Type::TEXT, Type::UNKNOWN].contains(kind)
     }
 
     to_sql_checked!();
