@@ -24,7 +24,7 @@ import atexit as _atexit
 from wimble import _wimble
 from wimble._errors import *  # noqa: F403
 from wimble._errors import __all__ as _errors
-from wimble._forecast import Estimate, Forecast, Importance, Share
+from wimble._forecast import Advice, Estimate, Forecast, Importance, Share
 from wimble._goal import Goal
 from wimble._minimize import Result, maximize, minimize
 from wimble._outcome import FAILED, INFEASIBLE, STOPPED, Failed, Infeasible, Measured, Stopped, measured
@@ -67,6 +67,7 @@ __all__ = [
     "FAILED",
     "INFEASIBLE",
     "STOPPED",
+    "Advice",
     "Boolean",
     "Categorical",
     "Estimate",

@@ -23,6 +23,22 @@ class Forecast:
 
 
 @dataclass(frozen=True)
+class Advice:
+    """A piece of advice on a study."""
+
+    #: What it is about: edge, no_effect, noise, failures or gain.
+    kind: str
+    #: What was found, and what to do.
+    message: str
+    #: The parameter that it is about, if it is about one.
+    parameter: str | None = None
+    #: For `gain`: what so many more `trials` are `expected` to gain, from `low` to `high`.
+    gain: dict[str, float] | None = None
+    #: For `noise`: how often to repeat each of the best configurations.
+    repeats: int | None = None
+
+
+@dataclass(frozen=True)
 class Estimate:
     """A mean, and the interval that 90 % of refits to resampled trials fall into."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wimble import _evaluation, _html, _outcome, _storage, _wimble
 from wimble._errors import InvalidError, whole
-from wimble._forecast import Estimate, Forecast, Importance, Share
+from wimble._forecast import Advice, Estimate, Forecast, Importance, Share
 from wimble._goal import Constraints, Goal, Objectives, goal, read_fidelity
 from wimble._outcome import Outcome
 from wimble._space import SpaceLike, Translation
@@ -215,6 +216,42 @@ class Study:
         """How many trials it may have; None for no limit."""
         budget = self._inner.budget()
         return None if budget >= _UNLIMITED else budget
+
+    @property
+    def paused(self) -> bool:
+        """Whether no trial begins, anywhere; see :meth:`pause`."""
+        return self._inner.paused()
+
+    def pause(self) -> None:
+        """Lets no worker begin a trial, here or elsewhere, until :meth:`resume`. What runs is finished.
+
+        `ask` raises PausedError meanwhile, and `optimize` waits.
+
+        >>> import wimble
+        >>> study = wimble.Study("pause", {"x": wimble.real(0, 1)})
+        >>> study.pause()
+        >>> study.ask()
+        Traceback (most recent call last):
+        ...
+        wimble._errors.PausedError: study `pause` is paused: no trial begins until `wimble resume pause`
+        >>> study.resume()
+        >>> len(study.ask())
+        1
+        """
+        self._inner.set_paused(True)
+
+    def resume(self) -> None:
+        """Lets a paused study go on."""
+        self._inner.set_paused(False)
+
+    def note(self, trial: Trial | int, text: str) -> None:
+        """Writes a note on a trial, in the place of the one that was there; an empty one removes it."""
+        self._inner.note(trial if isinstance(trial, int) else trial.number, text)
+
+    @property
+    def notes(self) -> dict[int, str]:
+        """The notes by the numbers of their trials."""
+        return dict(self._inner.notes())
 
     # Ask and tell.
 
@@ -469,6 +506,17 @@ class Study:
         found = Importance({name: Share(Estimate(*alone), Estimate(*total)) for name, alone, total in shares})
         found.explained, found.trials = explained, trials
         return found
+
+    def advise(self) -> list[Advice]:
+        """What a colleague would say: what to widen, drop or repeat, and whether to stop. Most urgent first.
+
+        >>> import wimble
+        >>> study = wimble.Study("advise", {"x": wimble.real(0, 1)}, method="sobol", seed=0)
+        >>> _ = study.optimize(lambda trial: trial["x"], trials=60)
+        >>> [(advice.kind, advice.parameter) for advice in study.advise()][0]
+        ('edge', 'x')
+        """
+        return [Advice(**advice) for advice in json.loads(self._inner.advise())]
 
     def to_dataframe(self, state: str | None = None) -> pandas.DataFrame:
         """The trials as a DataFrame: number, state, a column for each value, `params_…` for each dimension, and more."""

@@ -14,6 +14,7 @@ use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
 
 use crate::front;
+use crate::storage::quoted;
 
 /// How often the bar is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
@@ -168,6 +169,11 @@ impl Display {
             Event::Unjudged { reason } => self.say(&format!(
                 "no trial is stopped early, because the stopping rule cannot judge: {reason}"
             )),
+            Event::Paused => self.say(&format!(
+                "the study is paused: no trial begins until `wimble resume {}`",
+                quoted(&study.settings().name)
+            )),
+            Event::Resumed => self.say("the study goes on"),
             Event::Started(_) => {}
         }
     }

@@ -131,6 +131,7 @@ fn failure(py: Python<'_>, error: &anyhow::Error) -> PyErr {
 fn describe<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let (end, reason, output) = match &summary.end {
         End::BudgetSpent => ("budget-spent", "", ""),
+        End::GainedEnough(_) => ("gained-enough", "", ""),
         End::TimeOver => ("time-over", "", ""),
         End::Stopped => ("stopped", "", ""),
         End::NothingWorks(failure) => {

@@ -26,6 +26,7 @@ use crate::crowd::Crowd;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
+use crate::note::Note;
 use crate::settings::{Record, Settings};
 use crate::step::{Report, Step};
 use crate::store::{Ask, Filter, Refused, Reply, Resume, Store, Tell};
@@ -169,7 +170,8 @@ impl Study {
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
     ///
     /// There are fewer, or none, if the budget is spent and the queue is empty. That is final only once no trial is
-    /// running ([`Self::progress`]): a trial whose worker is lost is given to another. Asking again with the same
+    /// running ([`Self::progress`]): a trial whose worker is lost is given to another. A study that is paused refuses
+    /// ([`Error::Paused`]) until it goes on. Asking again with the same
     /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
         self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted, fresh: false })
@@ -354,6 +356,26 @@ impl Study {
     pub fn set_budget(&self, budget: u64) -> Result<()> {
         self.settings.clone().budget(budget).check()?;
         self.store.set_budget(&self.settings.name, budget)
+    }
+
+    /// Pauses the study for all workers, or lets it go on. What runs is finished; no trial begins.
+    pub fn set_paused(&self, paused: bool) -> Result<()> {
+        self.store.set_paused(&self.settings.name, paused)
+    }
+
+    /// Whether it is paused.
+    pub fn is_paused(&self) -> Result<bool> {
+        Ok(self.store.study(&self.settings.name)?.paused)
+    }
+
+    /// Writes a note on a trial, in the place of the one that was there; an empty text removes it.
+    pub fn note(&self, trial: u64, text: &str) -> Result<()> {
+        self.store.note(&self.settings.name, trial, text)
+    }
+
+    /// The notes on trials, in the order of the trials.
+    pub fn notes(&self) -> Result<Vec<Note>> {
+        self.store.notes(&self.settings.name)
     }
 
     /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets

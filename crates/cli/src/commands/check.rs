@@ -65,6 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "name": file.name,
             "settings": settings,
             "workers": file.workers,
+            "stop_when": file.stop_when.map(|rule| rule.to_string()),
             "legal_share": settings.space.legal_share(),
             "sample": sample,
             "command": command,
@@ -249,17 +250,27 @@ fn budget(file: &StudyFile, settings: &Settings) -> String {
     if let (None, Some((spend, Fidelity { name, .. }))) = (file.trials, spend) {
         let (workers, batch) = (file.workers, settings.batch_size);
         return format!(
-            "as many trials as start before {spend} {name} are spent; {workers} at a time, proposed in batches of {batch}"
+            "as many trials as start before {spend} {name} are spent; {workers} at a time, proposed in batches of {batch}{}",
+            enough(file)
         );
     }
     let trials = match (file.trials, file.time) {
+        (None, None) if file.stop_when.is_some() => "as many trials as it takes".to_owned(),
         (None, Some(time)) => format!("as many trials as start within {}", duration::show(time)),
         (_, Some(time)) => {
             format!("{} trials, none started after {}", settings.budget, duration::show(time))
         }
         _ => format!("{} trials", settings.budget),
     };
-    format!("{trials}; {} at a time, proposed in batches of {}", file.workers, settings.batch_size)
+    let (workers, batch) = (file.workers, settings.batch_size);
+    format!("{trials}; {workers} at a time, proposed in batches of {batch}{}", enough(file))
+}
+
+/// When the study ends by what it gains.
+fn enough(file: &StudyFile) -> String {
+    file.stop_when.map_or_else(String::new, |rule| {
+        format!("\n           ends once {rule}, the gain that `wimble advise` expects of 100 more trials")
+    })
 }
 
 fn method(settings: &Settings) -> String {

@@ -18,6 +18,7 @@
 //!   takes it while heartbeats arrive, however late they are.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
 //!   are lost. After its time budget it begins no more trials, and ends with those that it runs.
+//! - While the study is paused it begins no trial, finishes those that it runs, and waits for the study to go on.
 //! - [`Stop`] ends it early: once, commands are asked to end and their trials return to the queue; twice, commands are
 //!   killed and nothing more is written.
 //!
@@ -49,6 +50,7 @@ pub use worker_key::WorkerKey;
 
 use wimble::outcome::{Failure, Outcome};
 
+use crate::advice::{Gain, Gains, StopWhen};
 use crate::error::{Error, Result};
 use crate::random::random_word;
 use crate::store::{Ask, Resume};
@@ -114,6 +116,8 @@ pub struct Runner {
     pub time: Option<Duration>,
     /// How much of all evaluations of the study is carried out, in the unit of its fidelity, before no more trials begin.
     pub spend: Option<f64>,
+    /// When the study has gained enough, so that no more trials begin.
+    pub stop_when: Option<StopWhen>,
     /// How long to wait for an unreachable storage before the run ends.
     pub patience: Duration,
     /// Where results are kept while the storage is unreachable. `None` keeps them in memory only.
@@ -169,6 +173,10 @@ pub enum Event {
         /// How long the outage lasted.
         lasted: Duration,
     },
+    /// The study is paused: no trial begins until it goes on.
+    Paused,
+    /// The study goes on.
+    Resumed,
     /// Steps that a command printed or reported were left out.
     StepsLeftOut {
         /// The trial.
@@ -201,6 +209,8 @@ pub enum Event {
 pub enum End {
     /// The budget is spent and nothing runs.
     BudgetSpent,
+    /// The study has gained enough, by its own rule; what it would gain.
+    GainedEnough(Gain),
     /// The time is over.
     TimeOver,
     /// It was told to stop.
@@ -286,6 +296,7 @@ struct Books {
     failures: u64,
     interruptions: BTreeMap<u64, u32>,
     any_value: bool,
+    paused: bool,
     end: Option<End>,
 }
 
@@ -304,6 +315,7 @@ impl Asking<'_> {
         let mut asks = 0_u64;
         let mut running = 0;
         let mut failure = None;
+        let mut gains = Gains::new(study.settings());
         loop {
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if let Some(reason) = absence.given_up() {
@@ -319,9 +331,20 @@ impl Asking<'_> {
                 }
             } else if running < runner.workers && self.is_spent(&mut failure) {
                 books.end = Some(End::BudgetSpent);
+            } else if running < runner.workers
+                && let Some(gain) = self.gained_enough(&mut gains, &mut failure)
+            {
+                books.end = Some(End::GainedEnough(gain));
             } else if running < runner.workers && failure.is_none() {
                 asks += 1;
-                match self.ask(&format!("ask-{nonce}-{asks}"), &mut books) {
+                let asked = self.ask(&format!("ask-{nonce}-{asks}"), &mut books);
+                let is_paused = matches!(asked, Err(Error::Paused { .. }));
+                if is_paused != books.paused && (is_paused || asked.is_ok()) {
+                    books.paused = is_paused;
+                    (self.shared.watch)(if is_paused { Event::Paused } else { Event::Resumed });
+                }
+                match asked {
+                    Err(Error::Paused { .. }) => {}
                     Ok(0) if running == 0 => match absence.outlast(|| study.progress(), || {}) {
                         None => continue,
                         Some(Ok(progress)) if progress.running == 0 && progress.queued == 0 => {
@@ -371,6 +394,19 @@ impl Asking<'_> {
             }
             // The storage is given up, which the loop sees next.
             None => false,
+        }
+    }
+
+    /// What more trials would gain, if that is little enough by the rule of the study file.
+    fn gained_enough(&self, gains: &mut Gains, failure: &mut Option<Error>) -> Option<Gain> {
+        let Shared { runner, study, absence, .. } = self.shared;
+        let rule = runner.stop_when?;
+        match absence.outlast(|| gains.catch_up(&**study.store()), || {})? {
+            Ok(()) => rule.holds(gains),
+            Err(error) => {
+                *failure = Some(error);
+                None
+            }
         }
     }
 

@@ -46,6 +46,13 @@
 //! a later one brings queued trials up to date. Once somebody worked on the copy, so that a trial has another outcome, holder or
 //! configuration than there, transfers are refused. The steps of finished trials come with them. Keys of asks and additions stay behind.
 //!
+//! **Pause.** A paused study begins no trial: an ask gives what its worker holds, and one that would otherwise give more is
+//! refused ([`Error::Paused`](crate::Error::Paused)), so that nobody takes the pause for the end. What runs goes on, is renewed and
+//! is told as ever.
+//!
+//! **Notes** are texts of people on trials, one a trial, kept beside them: whoever writes another replaces it, and an empty one
+//! removes it. No method reads them, and they are no changes.
+//!
 //! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
 //!
 //! **Steps** are measurements of a running trial at growing fidelities. A report gives a trial some, under its token, and is a
@@ -99,6 +106,7 @@ use crate::attributes::Attributes;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::settings::{EngineSpan, Record};
 use crate::step::{Report, Step};
 use crate::trial::{Change, Claim, State, Token, Trial};
@@ -314,6 +322,9 @@ pub trait Reader: Send + Sync {
     /// were stopped early are not among them.
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>>;
 
+    /// The notes on trials, in the order of the trials.
+    fn notes(&self, study: &str) -> Result<Vec<Note>>;
+
     /// How many trials are queued, running and finished.
     fn counts(&self, study: &str) -> Result<Counts>;
 
@@ -339,6 +350,12 @@ pub trait Store: Reader {
 
     /// Changes how many trials the study may have. Trials that exist stay.
     fn set_budget(&self, study: &str, budget: u64) -> Result<()>;
+
+    /// Pauses a study, or lets it go on.
+    fn set_paused(&self, study: &str, paused: bool) -> Result<()>;
+
+    /// Writes a note on a trial, in the place of the one that was there; an empty text removes it.
+    fn note(&self, study: &str, trial: u64, text: &str) -> Result<()>;
 
     /// Gives a worker the trials that it runs already, then queued ones, then those that other workers lost, then proposed
     /// ones.

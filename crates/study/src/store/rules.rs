@@ -20,6 +20,7 @@ use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::note::{Note, check_note};
 use crate::trial::{Claim, Ended, Finish, Lease, Origin, State, Token, Trial};
 
 /// The rules for one call.
@@ -43,13 +44,19 @@ impl<'a, R: Rows> Rules<'a, R> {
             return self.repeat(ask, &answer).map(Reply::Claims);
         }
         let held = self.rows.held_by(ask.holder(), ask.wanted)?;
-        let waiting = if ask.fresh { 0 } else { ask.wanted - held.len() };
+        // A paused study gives what its worker holds.
+        let paused = self.head.paused;
+        let waiting = if ask.fresh || paused { 0 } else { ask.wanted - held.len() };
         let queued = self.rows.queued(waiting)?;
         let stale = self.rows.stale_answers(self.now, REVIEWED)?;
         let overdue = self.overdue(ask, waiting - queued.len())?;
         let missing = ask.wanted - held.len() - queued.len() - overdue.len();
         let evaluated_here = self.head.issued - self.head.counts.imported;
         let room = self.head.budget.saturating_sub(evaluated_here);
+        if paused && held.is_empty() && (room > 0 || self.head.counts.queued > 0) {
+            return Err(Error::Paused { study: self.study.to_owned() });
+        }
+        let room = if paused { 0 } else { room };
         let missing = missing.min(usize::try_from(room).unwrap_or(usize::MAX));
         let fresh: &[_] = match proposal {
             _ if missing == 0 => &[],
@@ -223,6 +230,23 @@ impl<'a, R: Rows> Rules<'a, R> {
         }
         self.head.budget = budget;
         self.rows.save_head(&self.head)
+    }
+
+    pub fn set_paused(&mut self, paused: bool) -> Result<()> {
+        self.head.paused = paused;
+        self.rows.save_head(&self.head)
+    }
+
+    pub fn note(&mut self, trial: u64, text: &str) -> Result<()> {
+        check_note(self.study, text)?;
+        if trial >= self.head.issued {
+            let (study, issued) = (self.study.to_owned(), self.head.issued);
+            return Err(Error::UnknownTrial { study, trial, issued });
+        }
+        match text.trim() {
+            "" => self.rows.drop_note(trial),
+            text => self.rows.keep_note(&Note { trial, text: text.to_owned(), at: self.now }),
+        }
     }
 
     /// The claims that an ask was given before.

@@ -4,6 +4,7 @@ pub mod additions;
 pub mod changes;
 pub mod claims;
 pub mod keys;
+pub mod pauses;
 pub mod reports;
 pub mod steps;
 pub mod studies;
@@ -90,6 +91,10 @@ macro_rules! hold {
                     a_restarted_worker_gets_its_own_back,
                     telling_again_with_the_same_key_is_acknowledged,
                     answers_are_forgotten_long_after_their_trials_ended;
+                pauses:
+                    a_paused_study_begins_nothing_and_what_runs_goes_on,
+                    a_paused_study_whose_budget_is_spent_is_over,
+                    notes_stay_beside_their_trials;
                 transfers:
                     a_copy_has_the_same_numbers_history_and_attributes,
                     a_backup_of_a_running_study_is_brought_up_to_date,

@@ -40,6 +40,7 @@ columns! {
     Failed "failed" = it.head.counts.failed;
     Infeasible "infeasible" = it.head.counts.infeasible;
     Imported "imported" = it.head.counts.imported;
+    Paused "paused" = u64::from(it.head.paused);
 }
 
 /// Makes anew what is kept beside the trials of a study.
@@ -90,6 +91,7 @@ fn entry_of(row: &impl Cells) -> Read<Entry> {
         fence: whole(row, Column::Fence)?,
         steps: whole(row, Column::Steps)?,
         counts,
+        paused: whole(row, Column::Paused)? != 0,
     };
     let direction = direction_of(word(row, Column::Direction)?)?;
     Ok(Entry { id: whole(row, Column::Id)?.cast_signed(), direction, head })

@@ -56,6 +56,9 @@ pub enum Call {
         study: String,
         count: usize,
     },
+    Notes {
+        study: String,
+    },
     Counts {
         study: String,
     },
@@ -74,6 +77,15 @@ pub enum Call {
     SetBudget {
         study: String,
         budget: u64,
+    },
+    SetPaused {
+        study: String,
+        paused: bool,
+    },
+    Note {
+        study: String,
+        trial: u64,
+        text: String,
     },
     Ask {
         study: String,
@@ -150,6 +162,7 @@ impl Call {
             | Self::Steps { .. }
             | Self::StepsSince { .. }
             | Self::Best { .. }
+            | Self::Notes { .. }
             | Self::Counts { .. }
             | Self::Sequence { .. }
             | Self::Condition {}
@@ -164,6 +177,8 @@ impl Call {
             Self::Create { .. }
             | Self::Delete { .. }
             | Self::SetBudget { .. }
+            | Self::SetPaused { .. }
+            | Self::Note { .. }
             | Self::Add { .. }
             | Self::Transfer { .. }
             | Self::Recount { .. } => Reach::Write,
@@ -193,12 +208,15 @@ impl Call {
                 json(&store.steps_since(study, *sequence, (*limit).min(LARGEST_PAGE))?)
             }
             Self::Best { study, count } => json(&store.best(study, (*count).min(LARGEST_PAGE))?),
+            Self::Notes { study } => json(&store.notes(study)?),
             Self::Counts { study } => json(&store.counts(study)?),
             Self::Sequence { study } => json(&store.sequence(study)?),
             Self::Condition {} => json(&store.condition()?),
             Self::Create { record } => json(&store.create(record)?),
             Self::Delete { study } => json(&store.delete(study)?),
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
+            Self::SetPaused { study, paused } => json(&store.set_paused(study, *paused)?),
+            Self::Note { study, trial, text } => json(&store.note(study, *trial, text)?),
             Self::Ask { study, worker, incarnation, key, wanted, fresh, proposal } => {
                 let incarnation = incarnation.as_deref();
                 let ask = Ask { worker, incarnation, key, wanted: *wanted, fresh: *fresh };
@@ -259,6 +277,9 @@ pub enum Said {
     UnknownStudy {
         study: String,
     },
+    Paused {
+        study: String,
+    },
     UnknownTrial {
         study: String,
         trial: u64,
@@ -314,6 +335,7 @@ impl From<&Error> for Said {
                 allowed: allowed.clone(),
             },
             Error::UnknownStudy { study } => Self::UnknownStudy { study: study.clone() },
+            Error::Paused { study } => Self::Paused { study: study.clone() },
             Error::UnknownTrial { study, trial, issued } => {
                 Self::UnknownTrial { study: study.clone(), trial: *trial, issued: *issued }
             }
@@ -356,6 +378,7 @@ impl Said {
                 }
             }
             Self::UnknownStudy { study } => Error::UnknownStudy { study },
+            Self::Paused { study } => Error::Paused { study },
             Self::UnknownTrial { study, trial, issued } => {
                 Error::UnknownTrial { study, trial, issued }
             }
@@ -380,13 +403,14 @@ impl Said {
 }
 
 /// The fields that a store refuses, so that a program finds them by name.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "budget",
     "client key",
     "deviation",
     "fidelity of a step",
     "key of an addition",
     "name",
+    "note",
     "number of trials asked for",
     "worker",
     "worker of an addition",
@@ -401,6 +425,7 @@ mod tests {
         let (study, token) = ("s".to_owned(), Token { trial: 3, fence: 9 });
         for error in [
             Error::UnknownStudy { study: study.clone() },
+            Error::Paused { study: study.clone() },
             Error::UnknownTrial { study: study.clone(), trial: 3, issued: 2 },
             Error::LeaseLost { study: study.clone(), token, reason: "it was released".into() },
             Error::AlreadyTold { study: study.clone(), trial: 3, outcome: "0.5".into() },

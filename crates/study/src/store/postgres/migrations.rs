@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -119,6 +119,15 @@ const STEPS: [&str; 6] = [
         PRIMARY KEY (study, trial, fidelity)
     );
     CREATE UNIQUE INDEX steps_sequence ON steps (study, sequence);",
+    // Studies that begin no trial for now, and notes of people on trials.
+    "ALTER TABLE studies ADD COLUMN paused BIGINT NOT NULL DEFAULT 0;
+    CREATE TABLE notes (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        trial BIGINT NOT NULL,
+        text TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (study, trial)
+    );",
 ];
 
 /// The last version known.

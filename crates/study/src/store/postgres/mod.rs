@@ -386,6 +386,14 @@ impl Store for Postgres {
         self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.set_budget(budget))
     }
 
+    fn set_paused(&self, study: &str, paused: bool) -> Result<()> {
+        self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.set_paused(paused))
+    }
+
+    fn note(&self, study: &str, trial: u64, text: &str) -> Result<()> {
+        self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.note(trial, text))
+    }
+
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         // Before anything is sent: the server takes no text with zero bytes.
         check_ask(study, ask)?;

@@ -4,7 +4,7 @@
 //! the lock while its process computes, which on a busy machine has to wait for a processor first. So the two calls
 //! that almost all are, to ask for what is queued and to tell under a lease that stands, are also one statement each:
 //! the server locks, decides, writes and commits by itself. A statement does nothing unless the case is plain, and the
-//! caller then goes by the rules. An ask is plain if its key is new, its worker holds nothing, the queue has enough and no
+//! caller then goes by the rules. An ask is plain if its study is not paused, its key is new, its worker holds nothing, the queue has enough and no
 //! answer is to be forgotten; a tell, if the trial runs under its token.
 //! The contract suite and the model test hold both ways to the same answers.
 //!
@@ -38,7 +38,7 @@ const ASK: &str = "\
     ), head AS (
         UPDATE studies SET fence = fence + $5::bigint, sequence = sequence + $5::bigint, queued = queued - $5::bigint, running = running + $5::bigint
         FROM clock
-        WHERE name = $1 AND (SELECT count(*) FROM picked) = $5::bigint
+        WHERE name = $1 AND paused = 0 AND (SELECT count(*) FROM picked) = $5::bigint
         AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3::text)
         AND NOT EXISTS (
             SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4::text
@@ -75,7 +75,7 @@ const PEEK: &str = "\
         SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
     )
     SELECT greatest(budget - issued + imported, 0), issued, queued FROM studies, clock
-    WHERE name = $1 AND queued < $5::bigint AND budget > issued - imported
+    WHERE name = $1 AND paused = 0 AND queued < $5::bigint AND budget > issued - imported
     AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3)
     AND NOT EXISTS (
         SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4

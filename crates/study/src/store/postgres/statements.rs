@@ -120,6 +120,13 @@ pub(super) static INSERT_STEP: LazyLock<String> = LazyLock::new(|| {
 pub(super) const DROP_STEPS: &str =
     "DELETE FROM steps WHERE study = $1 AND trial = $2 AND fidelity >= $3";
 
+pub(super) static NOTES: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT trial, text, at FROM notes WHERE study = {STUDY} ORDER BY trial")
+});
+pub(super) const KEEP_NOTE: &str = "INSERT INTO notes (study, trial, text, at) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (study, trial) DO UPDATE SET text = excluded.text, at = excluded.at";
+pub(super) const DROP_NOTE: &str = "DELETE FROM notes WHERE study = $1 AND trial = $2";
+
 pub(super) static ANSWER: LazyLock<String> =
     LazyLock::new(|| format!("SELECT answer FROM asks WHERE study = {STUDY} AND ask_key = $2"));
 pub(super) static STALE: LazyLock<String> = LazyLock::new(|| {

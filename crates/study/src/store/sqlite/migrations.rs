@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -146,6 +146,17 @@ const STEPS: [&str; 7] = [
         PRIMARY KEY (study, trial, fidelity)
     ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX steps_sequence ON steps (study, sequence);
+",
+    // Studies that begin no trial for now, and notes of people on trials.
+    "
+    ALTER TABLE studies ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE notes (
+        study INTEGER NOT NULL REFERENCES studies (id),
+        trial INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (study, trial)
+    ) STRICT, WITHOUT ROWID;
 ",
 ];
 

@@ -417,6 +417,7 @@ mod tests {
             workers: 2,
             time: None,
             spend: None,
+            stop_when: None,
             patience: Duration::from_secs(2),
             kept: Some(KeptResults::new(&state, &identity, "s")),
             stop,
