@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wimble import _outcome
 from wimble._goal import Goal
@@ -12,13 +12,18 @@ from wimble._space import Translation
 from wimble._trial import Trial
 
 if TYPE_CHECKING:
+    from dataclasses import dataclass
+
     import pandas  # type: ignore[import-untyped,unused-ignore]
+else:
+    from wimble._record import dataclass
 
 #: What was stopped is no outcome without its study's fidelity.
 _LEFT_OUT = ("queued", "running", "stopped")
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True)
+class Row:
     """A trial to add; without an outcome, one to be tried next."""
 
     params: Mapping[str, Any]
