@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wimble import _html
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from wimble._record import dataclass
 
 
 @dataclass(frozen=True)
