@@ -172,7 +172,7 @@ impl Study {
 
     /// Whether no trial begins, now.
     fn paused(&self, py: Python<'_>) -> PyResult<bool> {
-        self.call(py, move |study| study.is_paused())
+        self.call(py, wimble_study::Study::is_paused)
     }
 
     /// Pauses the study, or lets it go on.
@@ -187,13 +187,13 @@ impl Study {
 
     /// The notes by trial.
     fn notes(&self, py: Python<'_>) -> PyResult<Vec<(u64, String)>> {
-        let notes = self.call(py, move |study| study.notes())?;
+        let notes = self.call(py, wimble_study::Study::notes)?;
         Ok(notes.into_iter().map(|note| (note.trial, note.text)).collect())
     }
 
     /// What a colleague would say, as JSON.
     fn advise(&self, py: Python<'_>) -> PyResult<String> {
-        let advice = self.long_call(py, move |study| wimble_study::advise(study))?;
+        let advice = self.long_call(py, wimble_study::advise)?;
         serde_json::to_string(&advice).map_err(|error| raise(py, "Error", &error.to_string()))
     }
 

@@ -16,7 +16,7 @@
 use serde::Serialize;
 use wimble::classifier::{Confidence, HyperParameters, LeastSquares};
 use wimble::internals::BorePlusPlusSpec;
-use wimble::theory::{Failures, InformationGain, Plan, Rounds, confidence_width};
+use wimble::theory::{InformationGain, Plan};
 
 use crate::view::chronicle::{Chronicle, Standing};
 use crate::{Filter, Result, Stage, Study};
@@ -63,11 +63,7 @@ pub fn plan(chronicle: &Chronicle) -> Plan {
     let batch_size = chronicle.record().settings.batch_size;
     let many = chronicle.workers().len() > 1 || batch_size > 1;
     let failed = chronicle.count(Standing::Failed) + chronicle.count(Standing::Infeasible) > 0;
-    Plan {
-        batch_size,
-        rounds: if many { Rounds::Overlapping } else { Rounds::Complete },
-        failures: if failed { Failures::Present } else { Failures::Absent },
-    }
+    Plan { batch_size, pending: many, failures: failed }
 }
 
 /// The certificate of a study that was run by this plan.
@@ -117,9 +113,10 @@ fn numbers(study: &Study) -> Result<std::result::Result<Numbers, &'static str>> 
     trials.sort_by_key(|trial| trial.sequence);
     let cut = trials.len() > LONGEST;
     trials.truncate(LONGEST);
-    let shared = failure_probability / thresholds as f64;
+    let shared = confidence.shared_by(thresholds);
     let mut gain = InformationGain::new(kernel.clone(), *ridge)?;
-    let width = |gain: f64| confidence_width(norm_bound, *ridge, gain, shared);
+    // R = 1, as the paper has it for labels.
+    let width = |gain: f64| shared.width(1.0, *ridge, gain);
     let mut numbers = Numbers {
         failure_probability,
         norm_bound,
