@@ -110,6 +110,7 @@ fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<Stri
     let parts = [
         (counts.running, "running"),
         (counts.queued, "queued"),
+        (counts.paused, "paused"),
         (counts.failed, "failed"),
         (counts.infeasible, "infeasible"),
         (counts.imported, "imported"),

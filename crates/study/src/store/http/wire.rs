@@ -84,6 +84,8 @@ pub enum Call {
         wanted: usize,
         #[serde(default)]
         fresh: bool,
+        #[serde(default)]
+        plans: bool,
         proposal: Option<Proposal>,
     },
     Resume {
@@ -119,6 +121,10 @@ pub enum Call {
         key: String,
     },
     Release {
+        study: String,
+        token: Token,
+    },
+    PauseTrial {
         study: String,
         token: Token,
     },
@@ -160,6 +166,7 @@ impl Call {
             | Self::Reports { .. }
             | Self::TellWith { .. }
             | Self::Release { .. }
+            | Self::PauseTrial { .. }
             | Self::Resume { .. } => Reach::Work,
             Self::Create { .. }
             | Self::Delete { .. }
@@ -199,9 +206,10 @@ impl Call {
             Self::Create { record } => json(&store.create(record)?),
             Self::Delete { study } => json(&store.delete(study)?),
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
-            Self::Ask { study, worker, incarnation, key, wanted, fresh, proposal } => {
-                let incarnation = incarnation.as_deref();
-                let ask = Ask { worker, incarnation, key, wanted: *wanted, fresh: *fresh };
+            Self::Ask { study, worker, incarnation, key, wanted, fresh, plans, proposal } => {
+                let (incarnation, wanted) = (incarnation.as_deref(), *wanted);
+                let (fresh, plans) = (*fresh, *plans);
+                let ask = Ask { worker, incarnation, key, wanted, fresh, plans };
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
@@ -214,6 +222,7 @@ impl Call {
                 json(&store.tell_with(study, &Tell { token: *token, outcome, attributes, key })?)
             }
             Self::Release { study, token } => json(&store.release(study, *token)?),
+            Self::PauseTrial { study, token } => json(&store.pause_trial(study, *token)?),
             Self::Resume { study, worker, incarnation, formerly } => {
                 json(&store.resume(study, &Resume { worker, incarnation, formerly })?)
             }
