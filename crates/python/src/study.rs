@@ -229,7 +229,14 @@ impl Study {
                 None => study,
             };
             let (worker, key) = (worker.as_str(), key.as_str());
-            study.ask_with(&Ask { worker, incarnation: None, key, wanted: count, fresh })
+            study.ask_with(&Ask {
+                worker,
+                incarnation: None,
+                key,
+                wanted: count,
+                fresh,
+                plans: false,
+            })
         };
         let give_back = move |claims: Result<Vec<Claim>>| {
             for claim in claims.unwrap_or_default() {

@@ -1,7 +1,8 @@
 //! A study in another storage: to move it, or as a backup while it runs.
 //!
 //! The copy has the same settings, trial numbers, outcomes, curves, attributes and notes, and its history in the same order: it continues as
-//! the original would. A trial that runs in the original waits in the queue of the copy. Copying again brings the copy up to
+//! the original would. A trial that runs in the original waits in the queue of the copy, and a paused one stays paused. Copying again brings
+//! the copy up to
 //! date, unless somebody worked on it meanwhile.
 
 use crate::error::{Error, Result};
@@ -68,7 +69,9 @@ pub fn copy(from: &dyn Reader, name: &str, to: &dyn Store, new_name: &str) -> Re
             }
             next = next.max(change.trial.id + 1);
             let steps = match &change.trial.state {
-                State::Finished(_) if has_curves => from.steps(name, change.trial.id)?,
+                State::Finished(_) | State::Paused(_) if has_curves => {
+                    from.steps(name, change.trial.id)?
+                }
                 _ => Vec::new(),
             };
             load.add(change.trial, steps, &send)?;

@@ -16,7 +16,7 @@ use wimble::outcome::{Measurement, Outcome};
 use wimble::session::Best;
 use wimble::space::{Configuration, Fixed};
 use wimble::standing::Standing;
-use wimble::stopping::Verdict;
+use wimble::stopping::{Rule, Verdict};
 use wimble::strategy::Strategy;
 
 use crate::addition::Addition;
@@ -29,7 +29,7 @@ use crate::front::{Front, Watch};
 use crate::note::Note;
 use crate::settings::{Record, Settings};
 use crate::step::{Report, Step};
-use crate::store::{Ask, Filter, Refused, Reply, Resume, Store, Tell};
+use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Stage, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
 
 /// How many trials are read at a time.
@@ -174,7 +174,8 @@ impl Study {
     /// ([`Error::Paused`]) until it goes on. Asking again with the same
     /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
-        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted, fresh: false })
+        let key = client_key;
+        self.ask_with(&Ask { worker, incarnation: None, key, wanted, fresh: false, plans: false })
     }
 
     /// The same for one incarnation of a worker.
@@ -210,9 +211,15 @@ impl Study {
                 return Err(replaced());
             }
             // What others find in the queue was not fixed by them.
-            let many = crowd.widen(count).max(self.settings.batch_size).min(room);
-            let count = if ask.fresh { count } else { count.max(many) };
+            let many = crowd.widen(count);
+            let count = match ask.fresh {
+                true => count,
+                // A plan is made for each free worker anew.
+                false if ask.plans => count.max(many),
+                false => count.max(many.max(self.settings.batch_size).min(room)),
+            };
             let mut proposal = match &self.fixed {
+                _ if ask.plans => follower.plan(strategy, count, room)?,
                 Some(fixed) => follower.propose_fixed(strategy, count, fixed)?,
                 None => follower.propose(strategy, count)?,
             };
@@ -220,8 +227,15 @@ impl Study {
                 proposal.engine = format!("{} with {name}", proposal.engine);
             }
             reply = self.store.ask(name, ask, Some(&proposal))?;
-            let mine = |claim: &Claim| proposal.configurations.contains(&claim.configuration);
-            crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
+            let Proposal { configurations, continued, .. } = &proposal;
+            let mine = |claim: &Claim| {
+                configurations.contains(&claim.configuration)
+                    || continued.iter().any(|planned| planned.trial == claim.trial)
+            };
+            // A plan that found nothing to do was not in anybody's way.
+            if !(configurations.is_empty() && continued.is_empty()) {
+                crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
+            }
         }
     }
 
@@ -347,6 +361,23 @@ impl Study {
         self.store.release(&self.settings.name, token)
     }
 
+    /// Pauses a running trial, for a worker that came to the fidelity of its claim: an ask that plans may continue it.
+    pub fn pause_trial(&self, token: Token) -> Result<()> {
+        self.store.pause_trial(&self.settings.name, token)
+    }
+
+    /// Whether asks here may plan: the method decides by learning curves which trials to pause and continue, and the study leaves
+    /// that to it by the stopping rule `auto`. Values that are given for all proposals leave nothing to decide.
+    pub fn can_plan(&self) -> Result<bool> {
+        let Settings { goal, stopping, .. } = &self.settings;
+        if goal.partial().is_none() || stopping.rule != Rule::Auto || self.fixed.is_some() {
+            return Ok(false);
+        }
+        let mut model = self.model()?;
+        let (_, strategy, _) = model.parts(&self.settings)?;
+        Ok(strategy.reads_curves(goal))
+    }
+
     /// Gives the trials that earlier incarnations of a worker hold to its new one. Returns how many.
     pub fn resume(&self, resume: &Resume<'_>) -> Result<usize> {
         self.store.resume(&self.settings.name, resume)
@@ -381,12 +412,34 @@ impl Study {
     /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets
     /// them; as long as none does, the one with the smallest total violation, which is marked as violating. With several
     /// objectives, the best by the first. Trials that were stopped early count only as long as no other has a value, and of
-    /// those the ones that went furthest.
+    /// those the ones that went furthest; so do paused ones.
     ///
     /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Result<Option<Best>> {
         let best = self.best_trials(1)?.pop();
-        Ok(best.and_then(|trial| trial.into_best(&self.settings.goal)))
+        let best = best.and_then(|trial| trial.into_best(&self.settings.goal));
+        // Paused trials are compared as long as none is whole.
+        let is_whole = best.as_ref().is_some_and(|best| best.fidelity.is_none());
+        if is_whole || self.settings.goal.partial().is_none() {
+            return Ok(best);
+        }
+        let mut all: Vec<Best> = best.into_iter().collect();
+        let paused = Filter { stage: Some(Stage::Paused), ..Filter::default() };
+        for trial in self.each_trial(&paused) {
+            let trial = trial?;
+            let Some(Step { measurement, .. }) = self.steps(trial.id)?.pop() else { continue };
+            let Some(value) = measurement.value() else { continue };
+            let violating = self.settings.goal.is_violated_by(&measurement);
+            let (trial, configuration, fidelity) =
+                (trial.id, trial.configuration, measurement.fidelity);
+            all.push(Best { trial, configuration, value, violating, fidelity });
+        }
+        let turn = |best: &Best| self.settings.goal.first_direction().turn(best.value);
+        let further =
+            |a: &Best, b: &Best| b.fidelity.unwrap_or(0.0).total_cmp(&a.fidelity.unwrap_or(0.0));
+        Ok(all.into_iter().min_by(|a, b| {
+            further(a, b).then(a.violating.cmp(&b.violating)).then(turn(a).total_cmp(&turn(b)))
+        }))
     }
 
     /// The trial to keep, with the value that was told for it. If the method has a model that finds noise in the
@@ -495,8 +548,8 @@ impl Study {
     /// How far the study is: how many trials wait, run and are finished.
     pub fn progress(&self) -> Result<Progress> {
         let counts = self.counts()?;
-        let (queued, running, finished) = (counts.queued, counts.running, counts.finished());
-        Ok(Progress { queued, running, finished })
+        let (queued, running, paused) = (counts.queued, counts.running, counts.paused);
+        Ok(Progress { queued, running, paused, finished: counts.finished() })
     }
 
     /// The trial of this number.

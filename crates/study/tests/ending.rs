@@ -34,7 +34,7 @@ fn a_run_waits_while_its_study_is_paused_and_loses_nothing() {
         });
         wait(&|| told() >= 2);
         study.set_paused(true).unwrap();
-        wait(&|| seen(&|event| *event == Event::Paused) == 1);
+        wait(&|| seen(&|event| *event == Event::StudyPaused) == 1);
         // What ran when it was paused was told; nothing began since.
         let before = told();
         assert_eq!(study.progress().unwrap().running, 0);
@@ -45,7 +45,7 @@ fn a_run_waits_while_its_study_is_paused_and_loses_nothing() {
         running.join().unwrap()
     });
     assert_eq!((summary.end, summary.told), (End::BudgetSpent, 12));
-    assert_eq!(seen(&|event| *event == Event::Resumed), 1);
+    assert_eq!(seen(&|event| *event == Event::StudyResumed), 1);
 }
 
 #[test]

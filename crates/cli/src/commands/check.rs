@@ -38,16 +38,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let settings = file.settings(None);
     let sample = sample(&file, &settings)?;
     let home = storage::home(&arguments.file);
-    let command = file.evaluation.as_ref().map(|evaluation| {
-        let evaluator = Evaluator {
-            storage: String::new(),
-            study: file.name.clone(),
-            goal: file.goal.clone(),
-            evaluation: evaluation.clone(),
-            home: home.clone(),
-        };
+    let evaluator = file.evaluation.as_ref().map(|evaluation| Evaluator {
+        storage: String::new(),
+        study: file.name.clone(),
+        goal: file.goal.clone(),
+        evaluation: evaluation.clone(),
+        home: home.clone(),
+    });
+    let command = evaluator.as_ref().map(|evaluator| {
         let token = Token { trial: 0, fence: 1 };
-        let claim = Claim { trial: 0, configuration: sample.clone(), token, attempt: 1 };
+        let configuration = sample.clone();
+        let claim = Claim { trial: 0, configuration, token, attempt: 1, until: None };
         evaluator
             .invocation(
                 &claim,
@@ -97,7 +98,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if !settings.goal.whole().is_single() {
         writeln!(out, "result     {}", finding::example(&settings.goal))?;
     }
-    for (line, words) in steps(&settings).iter().enumerate() {
+    let continues = evaluator.as_ref().is_some_and(Evaluator::continues);
+    for (line, words) in steps(&settings, continues).iter().enumerate() {
         writeln!(out, "{:<10} {words}", if line == 0 { "steps" } else { "" })?;
     }
     writeln!(out, "budget     {}", budget(&file, &settings))?;
@@ -199,18 +201,31 @@ fn reference(goal: &Goal) -> Option<String> {
 }
 
 /// What the command prints on its way, and what becomes of it.
-fn steps(settings: &Settings) -> Vec<String> {
+fn steps(settings: &Settings, continues: bool) -> Vec<String> {
     let Some(Fidelity { name, low, high }) = settings.goal.partial() else { return Vec::new() };
     let example = finding::example(&settings.goal).replacen('{', "{\"step\": …, ", 1);
     let Stopping { rule, wrong_stop } = settings.stopping;
-    let stopping = match rule {
+    let first = settings.stopping.carried_out_first();
+    let plans = settings.method.build(1).is_ok_and(|method| method.reads_curves(&settings.goal));
+    let mut lines = vec![format!("{example}, at {name} from {low} to {high}")];
+    lines.push(match rule {
         Rule::None => "no trial is stopped early".to_owned(),
+        Rule::Auto if continues && plans => {
+            format!("trials are paused and continued as the method plans: the command takes {{{name}}}")
+        }
         Rule::Auto => format!(
             "trials are stopped early by the rule auto, the best one with a probability of at most {wrong_stop}"
         ),
         rule => format!("trials are stopped early by the rule {rule}"),
-    };
-    vec![format!("{example}, at {name} from {low} to {high}"), stopping]
+    });
+    if rule == Rule::Auto && !(continues && plans) {
+        let all = if settings.budget <= first { ", and so nothing is stopped here" } else { "" };
+        lines.push(format!(
+            "that promise takes {first} trials to the end first, and then every tenth{all}; \
+             stopping = \"halving\" saves more and promises nothing"
+        ));
+    }
+    lines
 }
 
 /// The known constraints, and how much of the space they leave.
@@ -371,6 +386,7 @@ fn nothing() -> wimble_study::study_file::Facts {
         params_file: String::new(),
         result_file: String::new(),
         folder: String::new(),
+        until: None,
     }
 }
 

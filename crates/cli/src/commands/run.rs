@@ -193,6 +193,7 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
         }
         if let (Some(fields), Some(spent)) = (report.as_object_mut(), &spent) {
             fields.insert("stopped".to_owned(), spent.stopped.into());
+            fields.insert("paused".to_owned(), spent.paused.into());
             fields.insert("fidelity_spent".to_owned(), spent.spent.into());
             fields.insert("fidelity_in_full".to_owned(), spent.in_full.into());
         }
@@ -221,8 +222,7 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
             )?;
         }
         if let Some(spent) = &spent {
-            let stopped = plural(spent.stopped, "trial");
-            writeln!(out, "{stopped} stopped early: {}.", spent.text(goal))?;
+            writeln!(out, "{}: {}.", spent.ended_early(), spent.text(goal))?;
         }
         if summary.kept > 0 {
             let (results, folder) = (plural(summary.kept, "result"), worker.kept().display());
@@ -332,6 +332,7 @@ fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String 
     };
     part(counts.failed, "failed");
     part(counts.infeasible, "infeasible");
+    part(counts.paused, "paused");
     part(counts.running, "running elsewhere");
     part(counts.queued, "in the queue");
     format!("{how} after {took}: {}.\n", parts.join(", "))

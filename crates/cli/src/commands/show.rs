@@ -155,7 +155,8 @@ fn describe(trial: &Trial, settings: &Settings, engine: Option<&str>) -> String 
     let row = Row::new(trial, goal);
     let told = trial.outcome().and_then(Outcome::measurement);
     let part = told.map(|told| fidelity::part(goal, told)).unwrap_or_default();
-    let mut text = format!("Trial {}: {}{part}", trial.id, row.state);
+    let paused = fidelity::paused(goal, trial);
+    let mut text = format!("Trial {}: {}{part}{paused}", trial.id, row.state);
     let is_single = goal.whole().is_single();
     if let Some(value) = row.value.filter(|_| is_single) {
         text.push_str(&format!(", value {value}"));

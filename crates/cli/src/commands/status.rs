@@ -114,6 +114,7 @@ fn text(study: &Study, counts: &Counts, record: &Record, rate: &Rate) -> Result<
     let parts = [
         (counts.running, "running"),
         (counts.queued, "queued"),
+        (counts.paused, "paused"),
         (counts.failed, "failed"),
         (counts.infeasible, "infeasible"),
         (counts.imported, "imported"),

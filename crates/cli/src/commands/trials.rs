@@ -63,6 +63,8 @@ enum StateName {
     Violating,
     /// Its evaluation ended before the highest fidelity
     Stopped,
+    /// It was evaluated in part, and may be continued
+    Paused,
     Failed,
     Infeasible,
 }
@@ -206,6 +208,7 @@ fn select<'s>(
         None => (None, None),
         Some(StateName::Queued) => (Some(Stage::Queued), None),
         Some(StateName::Running) => (Some(Stage::Running), None),
+        Some(StateName::Paused) => (Some(Stage::Paused), None),
         Some(StateName::Complete | StateName::Violating | StateName::Stopped) => {
             (Some(Stage::Finished), Some(OutcomeKind::Value))
         }

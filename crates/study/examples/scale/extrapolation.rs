@@ -117,8 +117,14 @@ fn simulate(workers: u64, evaluation: u64, costs: &Costs) -> Done<Outlook> {
             Step::Ask => {
                 asks[worker as usize] += 1;
                 let key = format!("{name}-{}", asks[worker as usize]);
-                let ask =
-                    Ask { worker: &name, incarnation: None, key: &key, wanted: 1, fresh: false };
+                let ask = Ask {
+                    worker: &name,
+                    incarnation: None,
+                    key: &key,
+                    wanted: 1,
+                    fresh: false,
+                    plans: false,
+                };
                 if let Some(claim) = study.ask_with(&ask)?.first() {
                     let takes = (evaluation as f64 * (0.5 + uniform(&mut rng)) * 1e3) as u64;
                     events.push(Reverse((done + takes, worker, Step::Tell(claim.token))));

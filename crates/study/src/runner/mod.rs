@@ -14,6 +14,8 @@
 //!   this run cannot tell them, the next one does.
 //! - In a study with a fidelity, steps are stored as they come, before the result of their trial, and trials are stopped by the
 //!   study's rule (step_keeper.rs). A stopped trial has its last step as outcome.
+//! - Where the command takes the fidelity and trials have folders, the method plans: a trial is run up to a fidelity and paused, and
+//!   continued where that is most promising, by whoever is free. No worker waits for another.
 //! - A trial that another worker took belongs to that worker: the runner ends its command and drops its result. Nobody
 //!   takes it while heartbeats arrive, however late they are.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
@@ -48,7 +50,7 @@ pub use finding::Finding;
 pub use kept_results::{Damaged, KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
 
-use wimble::outcome::{Failure, Outcome};
+use wimble::outcome::{Failure, Measurement, Outcome};
 
 use crate::advice::{Gain, Gains, StopWhen};
 use crate::error::{Error, Result};
@@ -152,6 +154,20 @@ pub enum Event {
         /// The trial.
         trial: u64,
     },
+    /// A trial was evaluated as far as the method planned, and may be continued.
+    Paused {
+        /// The trial.
+        trial: u64,
+        /// The fidelity that it reached.
+        at: f64,
+    },
+    /// A trial that was evaluated in part begins anew: its folder is not on this machine.
+    Anew {
+        /// The trial.
+        trial: u64,
+        /// The fidelity that it had reached.
+        at: f64,
+    },
     /// A result was dropped, because its trial belongs to another worker by now.
     Dropped {
         /// The trial.
@@ -174,9 +190,9 @@ pub enum Event {
         lasted: Duration,
     },
     /// The study is paused: no trial begins until it goes on.
-    Paused,
+    StudyPaused,
     /// The study goes on.
-    Resumed,
+    StudyResumed,
     /// Steps that a command printed or reported were left out.
     StepsLeftOut {
         /// The trial.
@@ -248,8 +264,9 @@ impl Runner {
                 doing: "making a socket for `wimble report`",
                 source: Box::new(source),
             })?;
-        let held = Mutex::new(BTreeMap::new());
-        let shared = Shared { runner: self, study, watch, absence, held, socket };
+        let (held, fruitless) = (Mutex::new(BTreeMap::new()), Mutex::default());
+        let plans = self.evaluator.continues() && study.can_plan()?;
+        let shared = Shared { runner: self, study, watch, absence, held, plans, fruitless, socket };
         let shared = &shared;
         let (job_sender, job_receiver) = channel();
         let (report_sender, report_receiver) = channel();
@@ -341,7 +358,11 @@ impl Asking<'_> {
                 let is_paused = matches!(asked, Err(Error::Paused { .. }));
                 if is_paused != books.paused && (is_paused || asked.is_ok()) {
                     books.paused = is_paused;
-                    (self.shared.watch)(if is_paused { Event::Paused } else { Event::Resumed });
+                    (self.shared.watch)(if is_paused {
+                        Event::StudyPaused
+                    } else {
+                        Event::StudyResumed
+                    });
                 }
                 match asked {
                     Err(Error::Paused { .. }) => {}
@@ -450,19 +471,42 @@ impl Asking<'_> {
         let Shared { runner, study, watch, absence, held, .. } = self.shared;
         let Runner { worker, workers, .. } = runner;
         let (name, incarnation) = (worker.as_str(), worker.incarnation());
-        let ask = Ask { worker: name, incarnation, key, wanted: *workers, fresh: false };
+        let plans = self.shared.plans;
+        let ask = Ask { worker: name, incarnation, key, wanted: *workers, fresh: false, plans };
         let asked = absence.outlast(|| study.ask_with(&ask), || {});
         let mut new = 0;
-        for claim in asked.transpose()?.unwrap_or_default() {
+        for mut claim in asked.transpose()?.unwrap_or_default() {
             if books.begun.insert(claim.token) {
+                // Whoever cannot continue trials carries out in full what others planned in part.
+                claim.until = claim.until.filter(|_| plans);
+                let before = self.before(&claim)?;
+                let trial = Held::new(&study.settings().goal, claim.until.is_some(), before);
                 if let Ok(mut held) = held.lock() {
-                    held.insert(claim.token, Held::new(&study.settings().goal));
+                    held.insert(claim.token, trial);
                 }
                 watch(Event::Started(claim.clone()));
                 new += usize::from(self.jobs.send(claim).is_ok());
             }
         }
         Ok(new)
+    }
+
+    /// The last step of the evaluation that a claim continues, if it can be continued here.
+    fn before(&self, claim: &Claim) -> Result<Option<Measurement>> {
+        let Shared { runner, study, watch, absence, .. } = self.shared;
+        if claim.until.is_none() {
+            return Ok(None);
+        }
+        let steps = absence.outlast(|| study.steps(claim.trial), || {}).transpose()?;
+        let last = steps.unwrap_or_default().pop().map(|step| step.measurement);
+        let is_here = runner.evaluator.folder(claim.trial).is_some_and(|folder| folder.is_dir());
+        match last.as_ref().and_then(|step| step.fidelity) {
+            Some(at) if !is_here => {
+                watch(Event::Anew { trial: claim.trial, at });
+                Ok(None)
+            }
+            _ => Ok(last),
+        }
     }
 
     fn enter(&self, report: SlotEnd, books: &mut Books) {
@@ -493,6 +537,7 @@ impl Asking<'_> {
                 }
             }
             SlotEnd::Kept => books.kept += 1,
+            SlotEnd::Paused => books.any_value = true,
             SlotEnd::Gone => {}
             SlotEnd::CannotRun(reason) => {
                 books.released += 1;

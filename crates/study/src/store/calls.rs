@@ -111,6 +111,14 @@ macro_rules! written_by_the_rules {
         fn release(&self, study: &str, token: $crate::trial::Token) -> $crate::error::Result<()> {
             self.write(study, |rules| rules.release(token))
         }
+
+        fn pause_trial(
+            &self,
+            study: &str,
+            token: $crate::trial::Token,
+        ) -> $crate::error::Result<()> {
+            self.write(study, |rules| rules.pause(token))
+        }
     };
 }
 pub(super) use written_by_the_rules;

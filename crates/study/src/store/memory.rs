@@ -254,6 +254,7 @@ impl Table {
                 self.due.insert((lease.due, trial.id));
                 self.held.entry(lease.worker.clone()).or_default().insert(trial.id);
             }
+            State::Paused(_) => {}
             State::Finished(finish) => {
                 if let Some(value) = ranked_value(&finish.outcome) {
                     let score = self.record.settings.goal.first_direction().turn(value);
@@ -279,8 +280,8 @@ impl Table {
                     }
                 }
             }
-            // Finished trials never change.
-            State::Finished(_) => {}
+            // Finished trials never change, and paused ones are in no list.
+            State::Paused(_) | State::Finished(_) => {}
         }
     }
 

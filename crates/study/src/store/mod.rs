@@ -62,6 +62,13 @@
 //! whoever applies them by the same rule has the stored curves. All steps of a trial are stored before it finishes, and stay
 //! with it. A trial whose outcome is a measurement below the highest fidelity was stopped; it is not among the best.
 //!
+//! **Pauses.** A worker that came to the fidelity of its claim may pause the trial: nobody holds it any more, it waits outside the
+//! queue, and its steps stay. Pausing again with the same token changes nothing. Only an ask that plans gets it back: its proposal
+//! says which paused trials to continue, and up to where, beside new configurations and how far each of those goes. A plan that
+//! names a trial that is not paused any more is dropped, as a proposal is that did not know of all trials; of what it names, no
+//! more is continued than the worker wants to hold. Continuing counts against no budget. A trial keeps how far it was to go
+//! when it is released or lost.
+//!
 //! **Durability.** What was acknowledged is not lost by killing any process (SQLite, PostgreSQL: nor by loss of power
 //! or a crash of the server). Only heartbeats may be lost. A refused call changes nothing. A call whose back end failed may be repeated with the same keys, whether or not it was done. Finished trials never
 //! change.
@@ -130,6 +137,8 @@ pub struct Ask<'a> {
     pub wanted: usize,
     /// Whether it wants new trials only, beside those that it holds: what waits in the queue is left to others.
     pub fresh: bool,
+    /// Whether it can continue paused trials: it then brings a plan where others bring a proposal.
+    pub plans: bool,
 }
 
 /// A worker that starts again, and shows that it is the same.
@@ -174,10 +183,25 @@ pub struct Proposal {
     pub known: u64,
     /// What to try.
     pub configurations: Vec<Configuration>,
+    /// Up to which fidelity each of them is evaluated at first; empty if all are evaluated to the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untils: Vec<f64>,
+    /// Which paused trials go on, the most promising first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continued: Vec<Continuation>,
     /// Whether the space has no other points: fewer than are missing are then accepted.
     pub exhausted: bool,
     /// The version of the engine that proposed them.
     pub engine: String,
+}
+
+/// A paused trial that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Continuation {
+    /// The trial.
+    pub trial: u64,
+    /// Up to which fidelity.
+    pub until: f64,
 }
 
 /// The answer to an ask.
@@ -229,6 +253,7 @@ pub struct Filter {
 pub enum Stage {
     Queued,
     Running,
+    Paused,
     Finished,
 }
 
@@ -240,14 +265,15 @@ impl Stage {
         match state {
             State::Queued(_) => Self::Queued,
             State::Running(_) => Self::Running,
+            State::Paused(_) => Self::Paused,
             State::Finished(_) => Self::Finished,
         }
     }
 
-    /// As it is stored.
+    /// As it is stored. A paused trial is stored like one that waits, with the time since when it is paused.
     fn word(self) -> &'static str {
         match self {
-            Self::Queued => "queued",
+            Self::Queued | Self::Paused => "queued",
             Self::Running => "running",
             Self::Finished => "finished",
         }
@@ -402,6 +428,9 @@ pub trait Store: Reader {
 
     /// Gives a trial back to the queue.
     fn release(&self, study: &str, token: Token) -> Result<()>;
+
+    /// Pauses a running trial: whoever plans may continue it.
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()>;
 
     /// Makes anew what is kept beside the rows of a study: its counts, its last numbers, the index of its best trials.
     fn recount(&self, study: &str) -> Result<()> {

@@ -15,7 +15,8 @@ pub fn a_paused_study_begins_nothing_and_what_runs_goes_on(place: &Place) {
         "{refused}"
     );
     assert!(matches!(study.ask("b", "k2", 4), Err(Error::Paused { .. })));
-    let fresh = Ask { worker: "b", incarnation: None, key: "k9", wanted: 1, fresh: true };
+    let fresh =
+        Ask { worker: "b", incarnation: None, key: "k9", wanted: 1, fresh: true, plans: false };
     assert!(matches!(place.store.ask("s", &fresh, None), Err(Error::Paused { .. })));
     study.enqueue("mine", point()).unwrap();
     assert!(matches!(study.ask("b", "k3", 1), Err(Error::Paused { .. })));

@@ -143,4 +143,7 @@ impl Store for Connection {
     fn release(&self, study: &str, token: Token) -> Result<()> {
         self.call(|store| store.release(study, token))
     }
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()> {
+        self.call(|store| store.pause_trial(study, token))
+    }
 }

@@ -314,8 +314,14 @@ fn ask(world: &mut World, number: usize, process: &mut Process) {
     let key = format!("{}-{}", process.incarnation, process.asks.0);
     let (worker, wanted) = (world.workers[number].name, world.workers[number].slots);
     let incarnation = Some(process.incarnation.as_str());
-    let asked =
-        process.study.ask_with(&Ask { worker, incarnation, key: &key, wanted, fresh: false });
+    let asked = process.study.ask_with(&Ask {
+        worker,
+        incarnation,
+        key: &key,
+        wanted,
+        fresh: false,
+        plans: false,
+    });
     let Ok(claims) = asked else { return };
     process.asks.1 = true;
     let contact = world.now;

@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, Opening, place};
 use super::sobol;
-use super::{Evidence, Memory, Run, Strategy};
+use super::{Evidence, FreeWorkers, Memory, Run, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
@@ -179,11 +179,10 @@ impl Strategy for Auto {
     fn plan(
         &self,
         evidence: Evidence<'_>,
-        paused: &[u64],
-        count: usize,
+        free: &FreeWorkers<'_>,
         memory: &mut Memory,
     ) -> Result<Vec<Run>> {
-        curves::plan(evidence, paused, count, memory)
+        curves::plan(evidence, free, memory)
     }
 
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {

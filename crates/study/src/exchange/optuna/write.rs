@@ -14,9 +14,9 @@ use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::step::Step;
-use crate::trial::Trial;
+use crate::trial::{State, Trial};
 
-/// Writes the finished trials of a study into a new file, or beside other studies; says how many.
+/// Writes the finished and the paused trials of a study into a new file, or beside other studies; says how many.
 ///
 /// They are written as they come, and never all in memory. `steps` gives the steps of a trial.
 pub fn write(
@@ -62,12 +62,18 @@ fn write_study(
     let mut count = 0;
     for trial in trials {
         let trial = trial?;
-        let Some(outcome) = trial.outcome() else { continue };
+        let is_paused = matches!(trial.state, State::Paused(_));
+        if trial.outcome().is_none() && !is_paused {
+            continue;
+        }
         let steps = match settings.goal.partial() {
             Some(_) => steps(trial.id)?,
             None => Vec::new(),
         };
-        write_trial(&transaction, (study, count), settings, &trial, outcome, &steps)?;
+        // Optuna continues no trial: a paused one was pruned where it is.
+        let last = steps.last().map(|step| Outcome::Measured(step.measurement.clone()));
+        let Some(outcome) = trial.outcome().cloned().or(last) else { continue };
+        write_trial(&transaction, (study, count), settings, &trial, &outcome, &steps)?;
         count += 1;
     }
     transaction.commit()?;

@@ -45,7 +45,7 @@ columns! {
 
 /// Makes anew what is kept beside the trials of a study.
 pub(in crate::store) const RECOUNT: &str = "UPDATE studies SET \
-    queued = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'queued'), \
+    queued = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'queued' AND paused IS NULL), \
     running = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'running'), \
     valued = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'value'), \
     failed = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'failed'), \
@@ -74,7 +74,9 @@ pub(in crate::store) fn read(study: &str, row: &impl Cells) -> Result<Entry> {
 }
 
 fn entry_of(row: &impl Cells) -> Read<Entry> {
-    let counts = Counts {
+    let issued = whole(row, Column::Issued)?;
+    let mut counts = Counts {
+        paused: 0,
         queued: whole(row, Column::Queued)?,
         running: whole(row, Column::Running)?,
         valued: whole(row, Column::Valued)?,
@@ -82,11 +84,13 @@ fn entry_of(row: &impl Cells) -> Read<Entry> {
         infeasible: whole(row, Column::Infeasible)?,
         imported: whole(row, Column::Imported)?,
     };
+    // All trials are in one of the stages: this one has no column.
+    counts.paused = issued.saturating_sub(counts.total());
     let head = Head {
         budget: whole(row, Column::Budget)?,
         retries: small(row, Column::Retries)?,
         lease: Duration::from_millis(whole(row, Column::Lease)?),
-        issued: whole(row, Column::Issued)?,
+        issued,
         sequence: whole(row, Column::Sequence)?,
         fence: whole(row, Column::Fence)?,
         steps: whole(row, Column::Steps)?,

@@ -322,6 +322,7 @@ impl Store for Http {
             key: ask.key.to_owned(),
             wanted: ask.wanted,
             fresh: ask.fresh,
+            plans: ask.plans,
             proposal: proposal.cloned(),
         })
     }
@@ -370,6 +371,10 @@ impl Store for Http {
 
     fn release(&self, study: &str, token: Token) -> Result<()> {
         self.call(&Call::Release { study: study.to_owned(), token })
+    }
+
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()> {
+        self.call(&Call::PauseTrial { study: study.to_owned(), token })
     }
 
     fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {

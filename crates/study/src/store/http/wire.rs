@@ -96,6 +96,8 @@ pub enum Call {
         wanted: usize,
         #[serde(default)]
         fresh: bool,
+        #[serde(default)]
+        plans: bool,
         proposal: Option<Proposal>,
     },
     Resume {
@@ -131,6 +133,10 @@ pub enum Call {
         key: String,
     },
     Release {
+        study: String,
+        token: Token,
+    },
+    PauseTrial {
         study: String,
         token: Token,
     },
@@ -173,6 +179,7 @@ impl Call {
             | Self::Reports { .. }
             | Self::TellWith { .. }
             | Self::Release { .. }
+            | Self::PauseTrial { .. }
             | Self::Resume { .. } => Reach::Work,
             Self::Create { .. }
             | Self::Delete { .. }
@@ -217,9 +224,10 @@ impl Call {
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
             Self::SetPaused { study, paused } => json(&store.set_paused(study, *paused)?),
             Self::Note { study, trial, text } => json(&store.note(study, *trial, text)?),
-            Self::Ask { study, worker, incarnation, key, wanted, fresh, proposal } => {
-                let incarnation = incarnation.as_deref();
-                let ask = Ask { worker, incarnation, key, wanted: *wanted, fresh: *fresh };
+            Self::Ask { study, worker, incarnation, key, wanted, fresh, plans, proposal } => {
+                let (incarnation, wanted) = (incarnation.as_deref(), *wanted);
+                let (fresh, plans) = (*fresh, *plans);
+                let ask = Ask { worker, incarnation, key, wanted, fresh, plans };
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
@@ -232,6 +240,7 @@ impl Call {
                 json(&store.tell_with(study, &Tell { token: *token, outcome, attributes, key })?)
             }
             Self::Release { study, token } => json(&store.release(study, *token)?),
+            Self::PauseTrial { study, token } => json(&store.pause_trial(study, *token)?),
             Self::Resume { study, worker, incarnation, formerly } => {
                 json(&store.resume(study, &Resume { worker, incarnation, formerly })?)
             }

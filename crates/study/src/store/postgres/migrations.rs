@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -128,6 +128,18 @@ const STEPS: [&str; 7] = [
         at BIGINT NOT NULL,
         PRIMARY KEY (study, trial)
     );",
+    // Trials that may be continued: up to where a trial is evaluated, and since when it is paused (its stage is then `queued`, which
+    // the table allows). `after_step` is the number of the study's latest step when a trial finished; of those that did before, it is
+    // that of their own last step.
+    "ALTER TABLE trials ADD COLUMN until DOUBLE PRECISION;
+    ALTER TABLE trials ADD COLUMN paused BIGINT;
+    ALTER TABLE trials ADD COLUMN after_step BIGINT;
+    UPDATE trials SET after_step = latest.sequence FROM
+        (SELECT study, trial, max(sequence) AS sequence FROM steps GROUP BY study, trial) AS latest
+        WHERE latest.study = trials.study AND latest.trial = trials.id AND stage = 'finished';
+    DROP INDEX trials_queue;
+    CREATE INDEX trials_queue ON trials (study, origin, id) WHERE stage = 'queued' AND paused IS NULL;
+    CREATE INDEX trials_paused ON trials (study, id) WHERE stage = 'queued' AND paused IS NOT NULL;",
 ];
 
 /// The last version known.

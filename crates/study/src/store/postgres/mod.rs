@@ -485,4 +485,9 @@ impl Store for Postgres {
         let tokens = [token];
         self.write(study, Again::Different, Reads::Trials(&tokens), |rules| rules.release(token))
     }
+
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()> {
+        let tokens = [token];
+        self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| rules.pause(token))
+    }
 }

@@ -241,11 +241,12 @@ impl<'l> Table<'l> {
     }
 
     pub fn filtered(&mut self, filter: &Filter) -> Result<Vec<Trial>> {
-        let [any, queued, running, finished] = &*say::FILTERED;
+        let [any, queued, running, paused, finished] = &*say::FILTERED;
         let statement = match filter.stage {
             None => any,
             Some(Stage::Queued) => queued,
             Some(Stage::Running) => running,
+            Some(Stage::Paused) => paused,
             Some(Stage::Finished) => finished,
         };
         let command = self

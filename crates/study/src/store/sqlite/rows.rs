@@ -181,7 +181,12 @@ impl<'c> Table<'c> {
         // The stages stand in the statements themselves: a partial index serves no other.
         let stage = match filter.stage {
             None => "WHERE",
-            Some(Stage::Queued) => "INDEXED BY trials_queue WHERE stage = 'queued' AND",
+            Some(Stage::Queued) => {
+                "INDEXED BY trials_queue WHERE stage = 'queued' AND paused IS NULL AND"
+            }
+            Some(Stage::Paused) => {
+                "INDEXED BY trials_paused WHERE stage = 'queued' AND paused IS NOT NULL AND"
+            }
             Some(Stage::Running) => "INDEXED BY trials_due WHERE stage = 'running' AND",
             Some(Stage::Finished) => "WHERE stage = 'finished' AND",
         };
@@ -317,7 +322,8 @@ impl Rows for Table<'_> {
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {
         let clauses = "INDEXED BY trials_queue \
-                       WHERE study = ?1 AND stage = 'queued' ORDER BY origin, id LIMIT ?2";
+                       WHERE study = ?1 AND stage = 'queued' AND paused IS NULL \
+                       ORDER BY origin, id LIMIT ?2";
         self.select(clauses, params![self.entry.id, bounded(limit as u64)])
     }
 
