@@ -78,7 +78,7 @@ pub use error::{Error, Result};
 
 /// What a program that optimises needs: `use wimble::prelude::*`.
 pub mod prelude {
-    pub use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd};
+    pub use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd, Thompson};
     pub use crate::classifier::{
         BayesianLogistic, Boosting, Confidence, Ensemble, Forest, LeastSquares, Perceptron, Target,
     };

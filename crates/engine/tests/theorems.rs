@@ -418,3 +418,186 @@ fn divergences_have_the_bounds_of_the_proof_of_theorem_4() {
     );
     assert!(share >= 1.0 - DELTA - failure);
 }
+
+/// Kernel, threshold and region change from round to round, the first two with the data: the regret to the best of the region has Theorem 3 with
+/// δ over the number of pairs. In every third round the region is the whole domain.
+#[test]
+fn kernels_thresholds_and_regions_may_follow_the_data() {
+    let (count, noise, rounds) = (4, 0.3, 40);
+    let grid = Grid { low: 0.1, high: 0.8, count };
+    let lengths = [0.2, 0.4];
+    let pairs = count * lengths.len();
+    let (mut covered, mut held, mut used, mut closest) = (0, 0, 0.0_f64, 0.0_f64);
+    let (mut switched, mut share_of_sum) = (0, 0.0);
+    for seed in 0..RUNS {
+        let mut rng = Seed(seed).stream("kernels", 0);
+        let finite = Finite::draw(&mut rng);
+        let probability = |tau: f64| -> Vec<f64> {
+            finite.objective.iter().map(|f| normal::cumulative((tau - f) / noise)).collect()
+        };
+        let classes: Vec<Vec<f64>> = (0..count).map(|j| probability(grid.value(j))).collect();
+        let constant = classes.iter().map(|class| lipschitz(noise, class)).fold(0.0, f64::max);
+        let kernels =
+            lengths.map(|length| Kernel::isotropic(Profile::Matern52, 1, length, 1.0).unwrap());
+        let settings = kernels.each_ref().map(|kernel| {
+            let inverse = inverse(gram(kernel, &finite.domain, 1e-10));
+            let norm = |class: &Vec<f64>| {
+                let solved: Vec<f64> = inverse.iter().map(|row| dot(row, class)).collect();
+                dot(&solved, class).max(0.0).sqrt()
+            };
+            Setting {
+                thresholds: Some(pairs),
+                confidence: level(classes.iter().map(norm).fold(0.0, f64::max)),
+                noise_lipschitz: Some(constant),
+                ..setting(Rule::BorePlus, LARGE_RIDGE, BOUNDED)
+            }
+        });
+        let new = |kernel| Posterior::new(kernel, LARGE_RIDGE, &finite.domain);
+        let mut posteriors =
+            kernels.each_ref().map(|kernel| (0..count).map(|_| new(kernel)).collect::<Vec<_>>());
+        let (mut values, mut chosen_kernels, mut errors) =
+            (Vec::<f64>::new(), Vec::new(), [0.0; 2]);
+        let (mut ratio, mut holds, mut sum) = (0.0_f64, true, 0.0);
+        for round in 0..rounds {
+            for (setting, posteriors) in settings.iter().zip(&posteriors) {
+                let width = setting.width(posteriors[0].information_gain).unwrap();
+                for (posterior, class) in posteriors.iter().zip(&classes) {
+                    for ((mean, deviation), truth) in posterior.fit().iter().zip(class) {
+                        ratio = ratio.max((truth - mean).abs() / (width * deviation));
+                    }
+                }
+            }
+            // The kernel that predicted labels better so far, and a quantile of the values.
+            let k = usize::from(errors[1] < errors[0]);
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            let quantile = sorted.get(sorted.len() / 4).copied().unwrap_or(f64::INFINITY);
+            let j = (0..count).find(|&j| grid.value(j) >= quantile).unwrap_or(count - 1);
+            chosen_kernels.push(k);
+            let region = match round % 3 {
+                0 => 0..15,
+                1 => 0..8,
+                _ => 7..15,
+            };
+            let (setting, posterior) = (&settings[k], &posteriors[k][j]);
+            let gain = posterior.information_gain;
+            let (width, fit) = (setting.width(gain).unwrap(), posterior.fit());
+            let upper = |i: &usize| fit[*i].0 + width * fit[*i].1;
+            let chosen = region.clone().max_by(|a, b| upper(a).total_cmp(&upper(b))).unwrap();
+            let best = smallest(&finite.objective[region]);
+            let regret = finite.objective[chosen] - best;
+            let bound = setting.bore_plus_instant(gain, fit[chosen].1).unwrap();
+            assert!(bound.is_proven(), "{bound}");
+            holds &= regret <= bound.value;
+            closest = closest.max(regret / bound.value);
+            sum += regret;
+            let value = finite.objective[chosen] + noise * gaussian(&mut rng);
+            values.push(value);
+            for (error, posteriors) in errors.iter_mut().zip(&mut posteriors) {
+                for (j, posterior) in posteriors.iter_mut().enumerate() {
+                    let label = f64::from(u8::from(value <= grid.value(j)));
+                    *error += (posterior.mean[chosen] - label).powi(2);
+                    posterior.observe(chosen, label);
+                }
+            }
+        }
+        let gains = [0, 1].map(|k: usize| (settings[k], posteriors[k][0].information_gain));
+        let total = Setting::kernels_cumulative(&gains, rounds).unwrap();
+        assert!(total.is_proven(), "{total}");
+        holds &= sum <= total.value;
+        share_of_sum += sum / total.value / RUNS as f64;
+        switched += usize::from(chosen_kernels.iter().any(|k| *k != chosen_kernels[0]));
+        covered += usize::from(ratio <= 1.0);
+        held += usize::from(holds);
+        used = used.max(ratio);
+    }
+    let share = |count: usize| count as f64 / RUNS as f64;
+    println!(
+        "{pairs} pairs of kernel and threshold: covered in {:.3} of {RUNS} runs, {used:.3} of the width used at most; regret held in {:.3}, at \
+         most {closest:.3} of the bound of its round and {share_of_sum:.3} of that of the sum on average; the kernel changed in {:.3}",
+        share(covered),
+        share(held),
+        share(switched)
+    );
+    assert!(share(covered) >= 1.0 - DELTA && share(held) >= 1.0 - DELTA);
+    assert!(share(switched) > 0.5, "the kernel is meant to follow the data");
+}
+
+/// The factor L of a covariance, with as much on its diagonal as rounding needs.
+fn lower(covariance: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut lower: Vec<Vec<f64>> = Vec::with_capacity(covariance.len());
+    for (i, covariances) in covariance.iter().enumerate() {
+        let mut row: Vec<f64> = Vec::with_capacity(i + 1);
+        for (j, entry) in covariances[..=i].iter().enumerate() {
+            let above = lower.get(j).unwrap_or(&row);
+            let rest = entry - (0..j).map(|k| row[k] * above[k]).sum::<f64>();
+            let next = if i == j { (rest + 1e-9).max(1e-12).sqrt() } else { rest / above[j] };
+            row.push(next);
+        }
+        lower.push(row);
+    }
+    lower
+}
+
+/// A joint draw.
+fn joint_draw(mean: &[f64], covariance: &[Vec<f64>], rng: &mut Rng) -> Vec<f64> {
+    let lower = lower(covariance);
+    let noise: Vec<f64> = mean.iter().map(|_| gaussian(rng)).collect();
+    mean.iter().zip(&lower).map(|(mean, row)| mean + dot(row, &noise)).collect()
+}
+
+/// Russo and Van Roy: functions drawn from the prior, points that maximise draws from the posterior, one at a time and in batches.
+#[test]
+fn thompson_sampling_has_its_expected_regret_over_functions_of_the_prior() {
+    let kernel = Kernel::isotropic(Profile::Matern52, 1, 0.2, 1.0).unwrap();
+    let domain: Vec<f64> = (0..20).map(|i| f64::from(i) / 19.0).collect();
+    let rows = wimble::points::Points::from_rows(1, domain.iter().map(|x| [*x]));
+    let (ridge, rounds) = (0.25, 40);
+    let most = InformationGain::maximum(&kernel, ridge, &rows, rounds).unwrap();
+    for batch in [1, 4] {
+        let setting = Setting {
+            ridge,
+            choice: wimble::theory::Choice::Posterior { exact: true },
+            plan: Plan { batch_size: batch, ..Plan::default() },
+            ..Setting::default()
+        };
+        let run = Run { max_information_gain: Some(most.upper), ..Run::new(rounds, most.upper) };
+        let bound = setting.thompson_cumulative(&run, domain.len()).unwrap();
+        assert!(bound.is_proven() && bound.is_informative(), "{bound}");
+        let runs = 2 * RUNS;
+        let (mut regrets, mut random) = (Vec::new(), 0.0);
+        for seed in 0..runs {
+            let mut rng = Seed(seed).stream("thompson", batch as u64);
+            let mut posterior = Posterior::new(&kernel, ridge, &domain);
+            let truth = joint_draw(&posterior.mean, &posterior.covariance, &mut rng);
+            let best = largest(&truth);
+            random += rounds as f64 * (best - truth.iter().sum::<f64>() / 20.0) / runs as f64;
+            let mut regret = 0.0;
+            for _ in 0..rounds {
+                let chosen: Vec<usize> = (0..batch)
+                    .map(|_| {
+                        let draw = joint_draw(&posterior.mean, &posterior.covariance, &mut rng);
+                        index_of_largest(&draw)
+                    })
+                    .collect();
+                for index in chosen {
+                    regret += (best - truth[index]) / batch as f64;
+                    let value = truth[index] + ridge.sqrt() * gaussian(&mut rng);
+                    posterior.observe(index, value);
+                }
+            }
+            regrets.push(regret);
+        }
+        let n = regrets.len() as f64;
+        let mean = regrets.iter().sum::<f64>() / n;
+        let error = (regrets.iter().map(|r| (r - mean).powi(2)).sum::<f64>()).sqrt() / n;
+        println!(
+            "Thompson in batches of {batch}: mean regret {mean:.2} (standard error {error:.2}) over {runs} functions of the prior, {:.3} of its \
+             bound {:.2}; random points have {random:.2}",
+            mean / bound.value,
+            bound.value
+        );
+        assert!(mean + 3.0 * error <= bound.value);
+        assert!(mean < 0.5 * random, "draws learn");
+    }
+}

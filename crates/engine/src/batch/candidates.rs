@@ -103,7 +103,7 @@ impl<A: Acquisition + ?Sized> BatchRule<A> for Candidates {
 
 impl Candidates {
     /// All candidates that were looked at, the `drawn` random ones first, with their values.
-    fn climb<A: Acquisition + ?Sized>(
+    pub(super) fn climb<A: Acquisition + ?Sized>(
         &self,
         acquisition: &A,
         domain: &Domain<'_>,

@@ -110,6 +110,11 @@ pub trait Learner: Send + Sync {
         false
     }
 
+    /// Whether its classifiers have a posterior that can be drawn from ([`Acquisition::draw`]): what Thompson sampling needs.
+    fn has_posterior(&self) -> bool {
+        false
+    }
+
     /// Refuses settings that no fit could use, for points of `dim` coordinates.
     fn check(&self, dim: usize) -> Result<()>;
 }

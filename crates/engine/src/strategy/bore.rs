@@ -26,7 +26,7 @@ use super::opening::{Initial, place};
 use super::spec::{BorePlusPlusSpec, BoreSpec};
 use super::{Evidence, Memory, Strategy, column_of};
 use crate::acquisition::Acquisition as _;
-use crate::batch::{Ascent, BatchRule, Svgd};
+use crate::batch::{Ascent, BatchRule, Svgd, Thompson};
 use crate::classifier::least_squares::LeastSquares;
 use crate::classifier::perceptron::{Perceptron, Start};
 use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
@@ -147,6 +147,7 @@ where
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)?;
         self.check_model(space, goal)?;
+        self.check_posterior(self.rule.needs_posterior())?;
         self.rule.check()
     }
 
@@ -182,6 +183,7 @@ where
         self.check_served(goal)?;
         self.confidence.check()?;
         self.bore.check_model(space, goal)?;
+        self.bore.check_posterior(self.bore.rule.needs_posterior())?;
         self.bore.rule.check()
     }
 
@@ -349,6 +351,16 @@ impl<L: Learner, R> Bore<L, R> {
             return Err(Error::invalid("weights", "improvement", allowed));
         }
         self.learner.check(space.dim())
+    }
+
+    /// Refuses a rule that draws from a posterior under a classifier that has none.
+    fn check_posterior(&self, needed: bool) -> Result<()> {
+        if needed && !self.learner.has_posterior() {
+            let allowed = "another with this classifier, which has no posterior to draw from; least-squares, bayesian-logistic and \
+                           ensemble have one";
+            return Err(Error::invalid("rule", Thompson::NAME, allowed));
+        }
+        Ok(())
     }
 
     /// Random points while there are too few trials, then those that `choose` places under the classifier.

@@ -42,6 +42,11 @@ pub enum Subject {
         /// T, the number of rounds.
         rounds: usize,
     },
+    /// The expected regret of T rounds of Thompson sampling (Russo and Van Roy 2014).
+    ThompsonCumulative {
+        /// T, the number of rounds.
+        rounds: usize,
+    },
     /// The hypervolume regret of T rounds with several objectives (Theorem 5).
     Hypervolume {
         /// T, the number of rounds.
@@ -65,6 +70,7 @@ impl Subject {
             | Self::OverlappingCumulative { rounds }
             | Self::IntegratedCumulative { rounds }
             | Self::Hypervolume { rounds }
+            | Self::ThompsonCumulative { rounds }
             | Self::BatchCumulative { rounds } => Some(rounds),
             Self::BoreInstant
             | Self::BorePlusInstant
@@ -72,6 +78,11 @@ impl Subject {
             | Self::IntegratedInstant
             | Self::BatchInstant => None,
         }
+    }
+
+    /// Whether it is a mean over functions drawn from a prior.
+    pub(super) fn is_expected(self) -> bool {
+        matches!(self, Self::ThompsonCumulative { .. })
     }
 
     /// Whether it is about the integrated target, which needs no noise.
@@ -96,6 +107,9 @@ impl fmt::Display for Subject {
             }
             Self::IntegratedCumulative { rounds } => {
                 write!(f, "regret of {rounds} rounds of BORE++ on the integrated target")
+            }
+            Self::ThompsonCumulative { rounds } => {
+                write!(f, "expected regret of {rounds} rounds of Thompson sampling")
             }
             Self::Hypervolume { rounds } => {
                 write!(f, "hypervolume regret of {rounds} rounds of BORE++ (Theorem 5)")
@@ -141,6 +155,8 @@ pub enum Assumption {
     TargetNorm(f64),
     /// P(τ - B < y ≤ τ | x) ≥ this for all x, supplied by the user.
     LeastMass(f64),
+    /// The function is a draw from the Gaussian process of the kernel, and its noise is Gaussian with the ridge as its variance.
+    GaussianPrior,
     /// Each point maximises the acquisition exactly.
     ExactMaximum,
     /// The points of a batch are independent draws from p̂.
@@ -188,6 +204,10 @@ impl fmt::Display for Assumption {
                 "a value lies among the thresholds with probability at least {mass:.4} at every \
                  point (supplied)"
             ),
+            Self::GaussianPrior => f.write_str(
+                "the function is a draw from the Gaussian process of the kernel, told with Gaussian noise whose variance is the \
+                 ridge",
+            ),
             Self::ExactMaximum => f.write_str("each point maximises the acquisition exactly"),
             Self::ExactSampling => {
                 f.write_str("the points of a batch are independent draws from the target")
@@ -217,7 +237,7 @@ pub struct Bound {
     pub value: f64,
     /// What holds without any data: a round's regret is at most L_ε, as probabilities differ by at most 1.
     pub trivial: f64,
-    /// The bound holds with at least one minus this probability; `None` for a fixed width, which has none.
+    /// The bound holds with at least one minus this probability; `None` for a fixed width and for an expectation, which have none.
     pub failure_probability: Option<f64>,
     /// Whether it is a guarantee; see [`is_proven`](Self::is_proven) and [`reasons`](Self::reasons).
     pub standing: Standing,

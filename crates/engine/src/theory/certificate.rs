@@ -32,6 +32,7 @@ use crate::error::{Error, Result};
 use super::bound::{Assumption, Bound, Subject};
 use super::setting::{Choice, Setting};
 use super::standing::{Reason, Standing};
+use super::stein_discrepancy::SteinDiscrepancy;
 
 /// A certificate for a batch: a bound on the regret of the round whose points were drawn from p ∝ UCB, from lower and upper bounds of π
 /// alone, L_ε E_p[1 - LCB/UCB]. It needs no L_π.
@@ -58,6 +59,10 @@ pub struct Certificate {
     pub standard_error: Option<f64>,
     /// L_ε · spread · total variation, with what it rests on.
     pub bound: Bound,
+    /// How far the batch is from a sample of p, if [`with_discrepancy`](Self::with_discrepancy) said so: for batches that are not made
+    /// of independent draws.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discrepancy: Option<SteinDiscrepancy>,
 }
 
 impl Certificate {
@@ -123,6 +128,13 @@ impl Certificate {
         Self::new(setting, mean, 1.0, Some(squares.sqrt()))
     }
 
+    /// The same certificate, which also says how far the batch is from a sample of its target; see
+    /// [`stein_discrepancy`](Self::stein_discrepancy).
+    #[must_use]
+    pub fn with_discrepancy(self, discrepancy: SteinDiscrepancy) -> Self {
+        Self { discrepancy: Some(discrepancy), ..self }
+    }
+
     fn new(
         setting: &Setting,
         total_variation: f64,
@@ -150,7 +162,7 @@ impl Certificate {
             standing,
             assumptions,
         };
-        Ok(Self { total_variation, spread, standard_error, bound })
+        Ok(Self { total_variation, spread, standard_error, bound, discrepancy: None })
     }
 }
 
@@ -160,6 +172,9 @@ impl fmt::Display for Certificate {
         match self.standard_error {
             Some(error) => writeln!(f, " (estimated, standard error {error:.1e})")?,
             None => writeln!(f, " in total variation")?,
+        }
+        if let Some(discrepancy) = &self.discrepancy {
+            writeln!(f, "the batch beside its target: {discrepancy}")?;
         }
         self.bound.fmt(f)
     }
@@ -247,6 +262,12 @@ mod tests {
         assert_eq!(vacuous.bound.value, vacuous.bound.trivial);
         assert!(!vacuous.bound.is_informative());
         assert!(vacuous.to_string().contains("no news"), "{vacuous}");
+        let particles = SteinDiscrepancy { value: 0.5, of_draws: 0.25 };
+        let text = vacuous.with_discrepancy(particles).to_string();
+        assert!(
+            text.contains("Stein discrepancy 0.5000, where as many independent draws"),
+            "{text}"
+        );
     }
 
     #[test]

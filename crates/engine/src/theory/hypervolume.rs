@@ -68,8 +68,7 @@ impl Setting {
         let mut failure = Some(0.0);
         for setting in objectives {
             setting.check()?;
-            let standing = setting.tight_standing(subject);
-            reasons.extend(standing.reasons());
+            reasons.extend(setting.tight_standing(subject).reasons());
             if let Confidence::Level { norm_bound, .. } = setting.confidence {
                 assumptions.push(Assumption::NormBound(norm_bound));
             }
@@ -86,11 +85,7 @@ impl Setting {
             value: (compared as f64 / rounds as f64 * (1.0 + 2.0 * spread)).min(1.0),
             trivial: 1.0,
             failure_probability: failure,
-            standing: if reasons.is_empty() {
-                Standing::Proven
-            } else {
-                Standing::Heuristic(reasons)
-            },
+            standing: Standing::of(reasons),
             assumptions,
         })
     }

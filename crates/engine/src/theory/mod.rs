@@ -9,11 +9,14 @@
 //! | Theorem 1, β_t(δ), for labels and for all thresholds at once | [`Confidence::width`], [`Setting::width`] |
 //! | Theorem 2, BORE | [`Setting::bore_instant`], [`Setting::bore_cumulative`] |
 //! | Theorem 3, BORE++ | [`Setting::bore_plus_instant`], [`Setting::bore_plus_cumulative`] |
+//! | the same with a kernel chosen from the data among some | [`Setting::kernels_cumulative`] |
 //! | the same while points are pending | [`Setting::overlapping_cumulative`], [`InformationGain::overlap_factor`] |
 //! | Theorem 4, batch BORE++ | [`Setting::batch_instant`], [`Setting::batch_cumulative`] |
 //! | the same for any sampler | [`Setting::sampler_instant`] |
+//! | how far a batch is from a sample of its target | [`Certificate::stein_discrepancy`] |
 //! | a bound for batches from lower and upper bounds alone | [`Certificate`] |
 //! | several objectives (Theorem 5 of the guide) | [`Setting::hypervolume`], [`Setting::hypervolume_by_gain`] |
+//! | Thompson sampling (Appendix B; Russo and Van Roy 2014) | [`Setting::thompson_cumulative`] |
 //! | objectives without noise | [`Setting::integrated_instant`], [`Setting::integrated_cumulative`] |
 //! | Lemma A.1, ½ log det(I + λ⁻¹K) as a sum | [`InformationGain`] |
 //! | (16, `eq:mig`), ξ_N | [`InformationGain::maximum`] |
@@ -36,6 +39,7 @@ mod divergence;
 mod hypervolume;
 mod information_gain;
 mod integrated;
+mod kernel_grid;
 mod max_information_gain;
 mod noise;
 pub(crate) mod normal;
@@ -44,6 +48,8 @@ mod regret;
 mod run;
 mod setting;
 mod standing;
+mod stein_discrepancy;
+mod thompson;
 pub(crate) mod uniform_boundary;
 
 pub use bound::Bound;
@@ -62,3 +68,5 @@ pub use max_information_gain::MaxInformationGain;
 pub use setting::{Choice, Form};
 #[doc(hidden)]
 pub use standing::{Reason, Standing};
+#[doc(hidden)]
+pub use stein_discrepancy::SteinDiscrepancy;

@@ -7,8 +7,10 @@
 //! | file | methods |
 //! |---|---|
 //! | `regret.rs` | Theorems 2, 3 and 4, with pending points and for other samplers |
+//! | `kernel_grid.rs` | Theorem 3 with a kernel chosen among some |
 //! | `integrated.rs` | objectives without noise |
 //! | `hypervolume.rs` | Theorem 5 |
+//! | `thompson.rs` | the expected regret of Thompson sampling |
 //! | `divergence.rs` | the divergences in the proof of Theorem 4 |
 //! | `deviation_sum.rs` | Lemma A.2 |
 //! | `noise.rs` | L_ε of Gaussian noise |
@@ -54,7 +56,7 @@ pub struct Setting {
     /// R, the sub-Gaussian parameter of the label noise in β: 1 as in the paper (default), or ½, which holds for labels as well.
     pub label_noise: f64,
     /// J, how many thresholds were fixed before the run, among which τ is chosen in any way from the data: Theorem 1 holds for each of
-    /// them with δ/J. 1 for a fixed τ (default); `None` if τ moves freely with the data, so that past labels change.
+    /// them with δ/J. Where kernels are chosen so as well, how many pairs of both there are. 1 for a fixed τ (default); `None` if τ moves freely with the data, so that past labels change.
     pub thresholds: Option<usize>,
     /// Whether π̂ is kernel least squares on unweighted labels (13), the only estimate that Theorem 1 covers. Default: yes.
     pub least_squares: bool,
@@ -64,7 +66,7 @@ pub struct Setting {
     /// Default: yes.
     pub noisy: bool,
     /// How the next points are chosen: `Choice::Maximum` (default), `Choice::UntriedMaximum`, `Choice::ApproximateMaximum`,
-    /// `Choice::EXACT_DRAWS` or `Choice::Draws { independent, of_bound }`.
+    /// `Choice::EXACT_DRAWS`, `Choice::Draws { independent, of_bound }` or `Choice::Posterior { exact }`.
     pub choice: Choice,
     /// The size of batches, whether points are asked for while others are pending, and whether trials failed.
     pub plan: Plan,
@@ -120,6 +122,11 @@ pub enum Choice {
         independent: bool,
         /// Whether the density is p̂ ∝ π_{t,δ}; that of the logit, or a power of it, is another.
         of_bound: bool,
+    },
+    /// The maximiser of a draw from the posterior, a new draw for each point.
+    Posterior {
+        /// Whether the draw is exact and its maximiser is found among all configurations.
+        exact: bool,
     },
 }
 

@@ -20,6 +20,17 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Proven if there is no reason against it; each reason counts once.
+    pub(super) fn of(reasons: Vec<Reason>) -> Self {
+        let mut distinct: Vec<Reason> = Vec::with_capacity(reasons.len());
+        for reason in reasons {
+            if !distinct.contains(&reason) {
+                distinct.push(reason);
+            }
+        }
+        if distinct.is_empty() { Self::Proven } else { Self::Heuristic(distinct) }
+    }
+
     /// Whether the bound follows from its assumptions.
     pub fn is_proven(&self) -> bool {
         *self == Self::Proven
@@ -59,6 +70,10 @@ pub enum Reason {
     NoMaximum,
     /// The particles are not independent draws from p̂.
     ApproximateSampling,
+    /// The points maximise draws from the posterior.
+    PosteriorDraw,
+    /// The points do not maximise draws from the posterior.
+    NoPosterior,
     /// The batch follows another density than p̂ ∝ π_{t,δ}.
     OtherDensity,
     /// The goal is not one objective without constraints.
@@ -96,6 +111,9 @@ impl fmt::Display for Reason {
             Self::UntriedMaximum => "no configuration is tried twice: once the best one was tried, later rounds have no bound",
             Self::NoMaximum => "the points are a sample; Theorems 2 and 3 need the maximiser",
             Self::ApproximateSampling => "the batch is not made of independent draws from the target distribution",
+            Self::PosteriorDraw => "each point maximises a draw from the posterior: that has a bound on average over functions drawn \
+                 from its prior, not for one function",
+            Self::NoPosterior => "the points do not maximise draws from the posterior, of which the theorem speaks",
             Self::OtherDensity => "the batch follows another density than the upper bound itself; Theorem 4 needs p ∝ π_{t,δ}",
             Self::OtherGoal => "the theorems are about one objective, without constraints and fidelity",
             Self::Failures => "failed trials are labelled 0, so that the class probability may be largest where \
@@ -131,10 +149,12 @@ impl Setting {
         if !self.fixed_kernel {
             reasons.push(Reason::EstimatedHyperParameters);
         }
-        if let Confidence::Width(width) = self.confidence {
+        if let Confidence::Width(width) = self.confidence
+            && !subject.is_expected()
+        {
             reasons.push(Reason::FixedWidth(width));
         }
-        if !self.noisy && !subject.is_integrated() {
+        if !self.noisy && !subject.is_integrated() && !subject.is_expected() {
             reasons.push(Reason::NoiseFree);
         }
         if self.plan.failures {
@@ -148,7 +168,7 @@ impl Setting {
         if self.form == Form::Paper {
             reasons.extend(self.gaps_of_the_paper(subject));
         }
-        if reasons.is_empty() { Standing::Proven } else { Standing::Heuristic(reasons) }
+        Standing::of(reasons)
     }
 
     /// [`standing`](Self::standing) of the tighter form, whichever form was asked for.
@@ -162,8 +182,16 @@ impl Setting {
             // How far the sampler is from p̂ is part of the bound.
             return Vec::new();
         }
+        if subject.is_expected() {
+            return match self.choice {
+                Choice::Posterior { exact: true } => Vec::new(),
+                Choice::Posterior { exact: false } => vec![Reason::ApproximateMaximum],
+                _ => vec![Reason::NoPosterior],
+            };
+        }
         let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
         match (batch, self.choice) {
+            (_, Choice::Posterior { .. }) => vec![Reason::PosteriorDraw],
             (false, Choice::Maximum) | (true, Choice::EXACT_DRAWS) => Vec::new(),
             (false, Choice::UntriedMaximum) => vec![Reason::UntriedMaximum],
             (false, Choice::ApproximateMaximum) => vec![Reason::ApproximateMaximum],

@@ -19,6 +19,7 @@
 //! Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
 mod bound;
+mod draw;
 
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +114,10 @@ impl Learner for LeastSquares {
             });
         }
         Ok(LeastSquaresClassifier { posterior, weights })
+    }
+
+    fn has_posterior(&self) -> bool {
+        true
     }
 
     fn check(&self, dim: usize) -> Result<()> {
