@@ -265,6 +265,30 @@ fn certificates_make_it_https_and_a_stranger_s_certificate_is_refused() {
     assert!(said(&stranger).to_lowercase().contains("certificate"), "{}", said(&stranger));
     let trusted = run("ca.pem");
     assert!(trusted.status.success(), "{}", said(&trusted));
+    // The link sets a cookie that only HTTPS carries; OpenSSL is the browser here.
+    let link = server.said.split_whitespace().find(|word| word.contains("?token=")).unwrap();
+    let path = link.split_once(&format!(":{port}")).unwrap().1;
+    let mut browser = Command::new("openssl")
+        .args([
+            "s_client",
+            "-quiet",
+            "-connect",
+            &format!("127.0.0.1:{port}"),
+            "-servername",
+            "localhost",
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let request =
+        format!("GET {path} HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
+    browser.stdin.as_mut().unwrap().write_all(request.as_bytes()).unwrap();
+    let mut page = String::new();
+    drop(browser.stdout.take().unwrap().read_to_string(&mut page));
+    drop(browser.wait());
+    assert!(page.starts_with("HTTP/1.1 303") && page.contains("; Secure"), "{page}");
     // Plain HTTP to the same port gets nothing.
     let plain = answer(port, &format!("GET / HTTP/1.1\r\nhost: localhost:{port}\r\n\r\n"));
     assert!(!plain.contains("200 OK"), "{plain}");

@@ -1,16 +1,15 @@
 """The page in a real browser: what a user sees, clicks and types.
 
-usage: page.py WIMBLE CHROMIUM PICTURES [TRIALS]
+usage: page.py WIMBLE CHROMIUM PICTURES
 
 Starts `wimble serve` on a throw-away storage, works on studies through its interface, and looks at the page with Chromium. Pictures go to
-the folder PICTURES. With TRIALS (such as 1000000), a study of that many is imported too, and the times and the memory are printed.
+the folder PICTURES. large_1000000.py does the same with a study of a million trials, and prints times and memory.
 """
 
 import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -158,7 +157,7 @@ def drawn(page, name):
     raise AssertionError(f"{name} is blank")
 
 
-def main(wimble, chromium, pictures, trials=None):
+def main(wimble, chromium, pictures):
     pictures = pathlib.Path(pictures)
     pictures.mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp())
@@ -310,8 +309,6 @@ def main(wimble, chromium, pictures, trials=None):
             assert not errors, errors
             accessible(browser, server, study)
             restarted(page, server, wimble, folder)
-            if trials:
-                large(browser, server, wimble, folder, int(trials), pictures)
             browser.close()
     finally:
         server.stop()
@@ -344,75 +341,6 @@ def restarted(page, server, wimble, folder):
     expect(lamp).to_have_text("live", timeout=15000)
     trial = server.trial("bake", lambda p: {"value": -6.5})
     expect(page.locator(".tile").first).to_contain_text(f"trial {trial}", timeout=5000)
-
-
-def memory(pid):
-    """The memory of a process and its children, in MB."""
-    total = 0
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
-            if parent == pid or int(stat.parent.name) == pid:
-                total += int(re.search(r"VmRSS:\s+(\d+)", (stat.parent / "status").read_text())[1])
-        except (OSError, TypeError):
-            pass
-    return total / 1024
-
-
-def large(browser, server, wimble, folder, trials, pictures):
-    """A study of very many trials: the first figure, interactions, and memory."""
-    server.create("large", method="random", budget=trials)
-    rows, draw = folder / "large.csv", random.Random(1)
-    with rows.open("w") as out:
-        out.write("state,value,param.heat,param.rate,param.minutes,param.steam\n")
-        for i in range(trials):
-            heat, minutes = draw.uniform(150, 280), draw.randint(10, 90)
-            value = (heat - 236) ** 2 / 4000 + (minutes - 42) ** 2 / 900 + draw.random() * 3 * 0.5 ** (i / trials * 6)
-            out.write(f"complete,{value!r},{heat!r},{10 ** draw.uniform(-4, 0)!r},{minutes},{draw.choice(['none', 'some', 'plenty'])}\n")
-    start = time.time()
-    subprocess.run([wimble, "import", "large", str(rows), "--storage", str(folder / "wimble.db")], check=True, stdout=subprocess.DEVNULL)
-    print(f"{trials} trials imported in {time.time() - start:.0f} s; server {memory(server.process.pid):.0f} MB before it reads them")
-    page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-    for visit in ["first visit, the server reads the study", "second visit"]:
-        start = time.time()
-        page.goto(f"{server.base}/study/large")
-        drawn(page, "History")
-        print(f"{visit}: first figure after {time.time() - start:.2f} s")
-        if visit.startswith("first"):
-            page.wait_for_function("document.querySelector('.loading').hidden", timeout=300_000)
-            print(f"the whole study was read after {time.time() - start:.1f} s")
-    page.wait_for_timeout(3000)
-    canvas = page.get_by_role("img", name=re.compile("^History"))
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    times = []
-    for i in range(20):
-        with page.expect_response(re.compile("/history")) as answer:
-            start = time.time()
-            left = box["x"] + box["width"] * (0.2 + 0.02 * i)
-            page.mouse.move(left, box["y"] + 100)
-            page.mouse.down()
-            page.mouse.move(left + 200, box["y"] + 100)
-            page.mouse.up()
-        answer.value.finished()
-        times.append(time.time() - start)
-        canvas.focus()
-        with page.expect_response(re.compile("/history")):
-            page.keyboard.press("Escape")
-    times.sort()
-    print(f"zooming answered within {times[18] * 1000:.0f} ms (95th percentile of {len(times)}, median {times[10] * 1000:.0f} ms)")
-    times = []
-    for i in range(20):
-        with page.expect_response(re.compile("/trials")) as answer:
-            start = time.time()
-            page.get_by_label("Filter").fill(f"value < {0.5 + i / 100} and steam = some")
-        answer.value.finished()
-        times.append(time.time() - start - 0.25)
-    times.sort()
-    print(f"filtering answered within {times[18] * 1000:.0f} ms after the pause for typing (median {times[10] * 1000:.0f} ms)")
-    page.screenshot(path=pictures / "large.png", full_page=True)
-    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
-    print(f"the page's JavaScript uses {heap:.0f} MB; the server {memory(server.process.pid):.0f} MB")
 
 
 if __name__ == "__main__":
