@@ -331,6 +331,18 @@ impl Goal {
         measured.map(|(constraint, measured)| constraint.bound.violation(measured.value))
     }
 
+    /// By how much a measurement, as it was told, exceeds each limit; negative where it is within.
+    pub(crate) fn gaps<'m>(
+        &'m self,
+        measurement: &'m Measurement,
+    ) -> impl Iterator<Item = f64> + 'm {
+        let measured = self.constraints.iter().zip(&measurement.constraints);
+        measured.map(|(constraint, measured)| match constraint.bound {
+            Bound::AtMost(limit) => measured.value - limit,
+            Bound::AtLeast(limit) => limit - measured.value,
+        })
+    }
+
     /// Whether a measurement, as it was told, misses a constraint: its trial is *violating*.
     pub fn is_violated_by(&self, measurement: &Measurement) -> bool {
         self.violations(measurement).any(|violation| violation > 0.0)

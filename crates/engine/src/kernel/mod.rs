@@ -8,6 +8,7 @@
 //! Cost: O(d) an evaluation.
 
 mod additive;
+mod columns;
 mod decay;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -19,6 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::points::squared_distance;
+
+pub(crate) use columns::Columns;
 
 /// The profile φ of a kernel.
 #[doc(hidden)]
