@@ -196,7 +196,8 @@ pub fn paused_trials_are_copied_with_their_steps(place: &Place) {
         assert_eq!((copied.trials, copied.new), (1, new));
         let copy = Study::open(Arc::clone(store), "copy").unwrap();
         let trial = copy.trial(0).unwrap();
-        let fidelities: Vec<f64> = copy.steps(0).unwrap().iter().map(|s| s.fidelity()).collect();
+        let fidelities: Vec<f64> =
+            copy.steps(0).unwrap().iter().map(wimble_study::Step::fidelity).collect();
         (trial.until, Stage::of(&trial.state), fidelities)
     };
     assert_eq!(copied(1), (Some(3.0), Stage::Paused, vec![1.0, 3.0]));
