@@ -230,7 +230,9 @@ impl World {
     fn check_refusal(&self, token: Token) {
         let trial = self.store.trial("s", token.trial).unwrap();
         match &trial.state {
-            State::Queued(_) => panic!("token {token} is refused, and nobody wants the trial"),
+            State::Queued(_) | State::Paused(_) => {
+                panic!("token {token} is refused, and nobody wants the trial")
+            }
             State::Running(lease) => assert!(lease.fence > token.fence, "{token}: {lease:?}"),
             State::Finished(finish) => assert!(
                 finish.lease.fence > token.fence || finish.key.is_none(),
