@@ -186,6 +186,7 @@ mod tests {
         assert!(refused(width(1.0, 1.0, 0.0, 0.0, 0.1)).contains("ridge is 0"));
         assert!(refused(width(1.0, 1.0, 1.0, f64::NAN, 0.1)).contains("information gain"));
         assert!(refused(width(1.0, 1.0, 1.0, 0.0, 1.0)).contains("failure probability is 1"));
+        assert!(refused(width(1.0, 1.0, 1.0, 0.0, 0.0)).contains("failure probability is 0"));
         assert!(refused(width(-1.0, 1.0, 1.0, 0.0, 0.1)).contains("sub-Gaussian parameter is -1"));
         assert!(refused(Confidence::Width(-1.0).width(1.0, 1.0, 0.0)).contains("width is -1"));
     }

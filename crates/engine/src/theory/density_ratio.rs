@@ -19,7 +19,7 @@ impl Labels<'_> {
     /// `probability` is π(x), between 0 and 1.
     ///
     /// ```
-    /// use wimble::history::{Column, History};
+    /// use wimble::history::History;
     /// use wimble::labels::Threshold;
     ///
     /// let mut history = History::new(1);

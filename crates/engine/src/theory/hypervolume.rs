@@ -332,5 +332,11 @@ mod tests {
         let fixed = Setting { confidence: Confidence::Width(1.0), ..setting(1.0) };
         let bound = Setting::hypervolume(&[setting(1.0), fixed], 2, 9, 0.5).unwrap();
         assert_eq!(bound.failure_probability, None);
+        let both = Setting::hypervolume(&[setting(1.0); 2], 2, 9, 0.5).unwrap();
+        assert_eq!(both.failure_probability, Some(DELTA));
+        assert!(both.assumptions.contains(&Assumption::ExactMaximum));
+        let searched = Setting { choice: Choice::ApproximateMaximum, ..setting(1.0) };
+        let searched = Setting::hypervolume(&[searched], 2, 9, 0.5).unwrap();
+        assert!(!searched.assumptions.contains(&Assumption::ExactMaximum));
     }
 }

@@ -198,6 +198,9 @@ mod tests {
         }
         assert!(Setting::gaussian_least_mass(0.0, 1.0, 1.0, [0.1, 1.2]).is_err());
         assert!(Setting::gaussian_least_mass(0.1, 1.0, 1.0, [0.3, 0.2]).is_err());
+        for range in [[f64::NAN, 0.2], [0.1, f64::NAN]] {
+            assert!(Setting::gaussian_least_mass(0.1, 1.0, 1.0, range).is_err());
+        }
     }
 
     #[test]
@@ -223,5 +226,13 @@ mod tests {
             2.0 * known.integrated_width(2.0).unwrap() * known.deviation_sum(9, 2.0) / 0.5;
         let sum = known.integrated_cumulative(&Run::new(9, 2.0)).unwrap();
         assert_eq!(sum.value, expected.min(36.0));
+        let quiet =
+            Setting { noisy: false, ..known }.integrated_cumulative(&Run::new(9, 2.0)).unwrap();
+        let expected = 2.0 * 1.5 * known.deviation_sum(9, 2.0) / 0.5;
+        assert!((quiet.value - expected).abs() < 1e-12 && quiet.is_informative(), "{quiet}");
+        assert!(quiet.assumptions.contains(&Assumption::ExactMaximum));
+        let searched = Setting { choice: Choice::ApproximateMaximum, ..known };
+        let searched = searched.integrated_instant(3.0, 0.1).unwrap();
+        assert!(!searched.assumptions.contains(&Assumption::ExactMaximum));
     }
 }

@@ -462,6 +462,15 @@ mod tests {
         let [paper, tight] = both.map(|b| b.batch_cumulative(&BATCHES).unwrap());
         assert!(tight.value <= paper.value && !paper.standing.is_proven());
         assert!(tight.standing.is_proven());
+        assert!(tight.assumptions.contains(&Assumption::ExactSampling));
+        let particles = Choice::Draws { independent: false, of_bound: true };
+        let particles = Setting { choice: particles, ..sampled(Form::Tight) };
+        let approximate = particles.batch_cumulative(&BATCHES).unwrap();
+        assert!(!approximate.assumptions.contains(&Assumption::ExactSampling));
+        let exact = bounds(Form::Tight).bore_plus_instant(1.0, 0.1).unwrap();
+        assert!(exact.assumptions.contains(&Assumption::ExactMaximum));
+        let searched = particles.bore_plus_instant(1.0, 0.1).unwrap();
+        assert!(!searched.assumptions.contains(&Assumption::ExactMaximum));
         assert!((tight.failure_probability.unwrap() - 0.15).abs() < 1e-12);
     }
 
@@ -475,6 +484,16 @@ mod tests {
         let sum = (2.0 * 10.0 * 2.0 / 41.0_f64.ln()).sqrt();
         close(&bounds.bore_plus_cumulative(&RUN).unwrap(), 0.5 * 2.0 * 0.01 * sum);
         close(&bounds.bore_cumulative(&RUN, 3.0).unwrap(), 0.5 * 0.01 * (sum + 3.0));
+        let overlapping = |factor| bounds.overlapping_cumulative(&RUN, factor).unwrap();
+        close(&overlapping(1.5), 0.5 * 2.0 * 0.01 * 1.5 * sum);
+        close(&overlapping(1.0), bounds.bore_plus_cumulative(&RUN).unwrap().value);
+        assert!(overlapping(1.5).assumptions.contains(&Assumption::Overlap(1.5)));
+        // The least sure of all samplers is one that shares no point with the target.
+        let exact = bounds.batch_instant(2.0, 0.1).unwrap().value;
+        let foreign = bounds.sampler_instant(2.0, 0.1, 1.0).unwrap();
+        close(&foreign, exact + 0.5 * 0.75);
+        assert!(foreign.assumptions.contains(&Assumption::TotalVariation(1.0)));
+        assert!(!foreign.assumptions.contains(&Assumption::ExactSampling));
     }
 
     #[test]

@@ -245,6 +245,7 @@ mod tests {
     #[test]
     fn impossible_settings_are_refused() {
         let covered = Setting::default();
+        assert_eq!(covered.plan, Plan { batch_size: 1, pending: false, failures: false });
         assert!(covered.check().is_ok());
         assert!(Setting { ridge: 0.0, ..covered }.check().is_err());
         assert!(Setting { output_scale: f64::NAN, ..covered }.check().is_err());
