@@ -14,12 +14,14 @@ fuzz_target!(|parts: (u8, &str, &str, &str, &str)| {
         return;
     }
     let password = format!("{MARK}{odd}{MARK}");
+    // In a query an `&` that is not encoded ends it, and what follows is a parameter like any other.
+    let in_query = password.replace('&', "%26");
     let encoded: String = password.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let address = match place % 9 {
         0 => format!("postgresql://{user}:{password}@{host}/{rest}"),
         1 => format!("postgres://{user}:{password}@{host}?{rest}"),
-        2 => format!("postgresql://{host}/{user}?password={password}&{rest}"),
-        3 => format!("postgresql://{host}/d?{rest}&password={password}"),
+        2 => format!("postgresql://{host}/{user}?password={in_query}&{rest}"),
+        3 => format!("postgresql://{host}/d?{rest}&password={in_query}"),
         4 => format!("http://{user}:{password}@{host}/{rest}"),
         5 => format!("https://:{password}@{host}"),
         6 => format!("host={host} password={password} user={user}"),

@@ -46,11 +46,11 @@ fn worker() {
     let jumps = std::env::var(JUMPS).is_ok();
     let study = patiently(|| Study::open(store(&address, jumps)?, "shared"));
     for i in 0.. {
-        let claims = study.ask(&worker, &format!("{run}-{i}"), 1).unwrap();
+        let claims = outlasting(|| study.ask(&worker, &format!("{run}-{i}"), 1)).unwrap();
         let Some(claim) = claims.first() else { break };
         // A value that no other tell has.
         let value = run.parse::<f64>().unwrap() * 1e6 + f64::from(i);
-        match study.tell(claim.token, &Outcome::from(value), &run) {
+        match outlasting(|| study.tell(claim.token, &Outcome::from(value), &run)) {
             Ok(()) => {
                 let line = format!("ack {} {value}\n", claim.trial);
                 std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -88,11 +88,26 @@ impl Clock for JumpingClock {
     }
 }
 
+/// A call to a server that may be starting after a crash, which can take minutes on a busy machine.
+fn outlasting<T>(mut call: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let start = Instant::now();
+    loop {
+        match call() {
+            Err(Error::Backend { doing: "connecting", .. })
+                if start.elapsed() < Duration::from_secs(300) =>
+            {
+                sleep(Duration::from_millis(50));
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Opens what may be starting just now.
 fn patiently<T>(mut open: impl FnMut() -> Result<T, Error>) -> T {
     let start = Instant::now();
     loop {
-        match open() {
+        match outlasting(&mut open) {
             Ok(done) => return done,
             Err(error) if error.is_refusal() => panic!("{error}"),
             Err(error) if start.elapsed() > Duration::from_secs(60) => panic!("{error}"),
@@ -299,7 +314,8 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     let mut acks = Vec::new();
     for kill in 0..kills {
         disturb(kill);
-        sleep(Duration::from_millis(below(&mut rng, 100) as u64));
+        // Each of them lives as long as where there are four.
+        sleep(Duration::from_millis(below(&mut rng, 25 * count) as u64));
         let (place, run) = (below(&mut rng, workers.len()), kill + count + 1);
         let next = start(place, run);
         let mut killed = std::mem::replace(&mut workers[place], next);

@@ -20,7 +20,7 @@ use super::{Done, say};
 const LEASE: u64 = 60_000;
 const BEAT: u64 = 15_000;
 /// Evaluations that every worker makes.
-const ROUNDS: u64 = 4;
+const ROUNDS: u64 = 6;
 
 /// What calls cost the storage, in milliseconds.
 pub struct Costs {
@@ -47,7 +47,8 @@ struct Outlook {
     wasted: u64,
 }
 
-pub fn tables(costs: &Costs, last: &Cost) -> Done<()> {
+/// `measured` has the costs at growing numbers of trials.
+pub fn tables(costs: &Costs, measured: &[Cost]) -> Done<()> {
     say(
         "| workers | evaluation | trials/s | of what they could do | longest wait of a heartbeat | evaluations wasted |\n|---:|---:|---:|---:|---:|---:|",
     )?;
@@ -64,13 +65,16 @@ pub fn tables(costs: &Costs, last: &Cost) -> Done<()> {
     say(
         "\n| trials | size | first read of a process | memory of a process |\n|---:|---:|---:|---:|",
     )?;
+    let [first, .., last] = measured else { return Ok(()) };
+    // A process needs some memory without any trial.
+    let each = (last.memory - first.memory) / (last.trials - first.trials) as f64;
     for trials in [1e7, 1e8] {
         let times = trials / last.trials as f64;
         say(&format!(
             "| {trials:.0e} | {:.0} GB | {:.0} min | {:.1} GB |",
             last.bytes_a_trial * trials / 1e9,
             last.first_read * times / 60.0,
-            last.memory * times / 1e9
+            (last.memory + each * (trials - last.trials as f64)) / 1e9
         ))?;
     }
     Ok(())
@@ -102,7 +106,7 @@ fn simulate(workers: u64, evaluation: u64, costs: &Costs) -> Done<Outlook> {
         let start = (uniform(&mut rng) * evaluation as f64 * 1e3) as u64;
         events.push(Reverse((start, worker, Step::Ask)));
     }
-    let (mut free, mut told, mut wasted, mut late, mut end) = (0_u64, 0_u64, 0, 0, 0);
+    let (mut free, mut told, mut wasted, mut late) = (0_u64, Vec::new(), 0, 0);
     while let Some(Reverse((at, worker, step))) = events.pop() {
         let cost = match step {
             Step::Ask => costs.ask,
@@ -142,13 +146,15 @@ fn simulate(workers: u64, evaluation: u64, costs: &Costs) -> Done<Outlook> {
             }
             Step::Tell(token) => {
                 match study.tell(token, &Outcome::from(1.0), "t") {
-                    Ok(()) => told += 1,
+                    Ok(()) => told.push(done),
                     Err(_) => wasted += 1,
                 }
-                end = done;
                 events.push(Reverse((done, worker, Step::Ask)));
             }
         }
     }
-    Ok(Outlook { rate: told as f64 * 1e6 / end.max(1) as f64, late: late as f64 / 1e6, wasted })
+    // Not at the beginning nor at the end, when not all workers are at work.
+    let [from, to] = [told.len() / 4, told.len() / 2];
+    let rate = (to - from) as f64 * 1e6 / (told[to] - told[from]).max(1) as f64;
+    Ok(Outlook { rate, late: late as f64 / 1e6, wasted })
 }

@@ -58,7 +58,7 @@ fn main() -> Done<()> {
             continue;
         };
         say(&format!("\n### {name}, beyond what was measured: extrapolated\n"))?;
-        extrapolation::tables(&Costs::of(last, best), last)?;
+        extrapolation::tables(&Costs::of(last, best), &costs)?;
         say("")?;
     }
     Ok(())

@@ -58,11 +58,10 @@ impl Place {
         let mut rates = Vec::new();
         let mut processes = 1;
         while processes <= most {
-            for batch in [1, processes] {
-                if batch == 1 || processes > 1 {
-                    let rate = self.rate(processes, batch, seconds)?;
-                    rates.push(Rate { processes, batch, rate });
-                }
+            let batches = if processes == 1 { vec![1] } else { vec![1, processes] };
+            for batch in batches {
+                let rate = self.rate(processes, batch, seconds)?;
+                rates.push(Rate { processes, batch, rate });
             }
             processes *= 2;
         }

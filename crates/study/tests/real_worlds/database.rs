@@ -19,9 +19,9 @@ use super::ledger::{LEASE, Ledger};
 use super::proxy::{Fault, Proxy};
 use super::{running, server};
 
-/// Within this time a study gets on while a worker is well: the server ends the transaction of a frozen worker after a
-/// second here, others wait two seconds for its turn, and a trial can be lost for a lease and half of one.
-const PROGRESS: Duration = Duration::from_secs(8);
+/// Within this time a worker gets on that nothing keeps from the storage: the server ends the transaction of a frozen worker
+/// after a second here, others wait two seconds for its turn, and pauses between attempts grow to five seconds.
+const PROGRESS: Duration = Duration::from_secs(9);
 /// Longer than any fault: a run whose storage is there does not end by it.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// The time after the last fault by which all is done.
@@ -45,8 +45,19 @@ struct World {
     ledger: Arc<Ledger>,
     workers: Arc<Vec<Worker>>,
     saboteur: Saboteur,
-    /// The last number of a change that was seen, and when.
-    change: (i64, Instant),
+    theme: Theme,
+    /// Until when the theme has a worker frozen.
+    frozen_until: Instant,
+    /// Whether the budget is spent.
+    over: bool,
+}
+
+/// Which faults a world has.
+#[derive(Clone, Copy)]
+enum Theme {
+    Everything,
+    Failing,
+    Frozen,
 }
 
 /// Lives through the world of a seed; gives the promises that were broken.
@@ -77,17 +88,27 @@ impl World {
         };
         let workers = Arc::new((0..count).map(worker).collect());
         let saboteur = Saboteur::connect(server, &schema);
-        let change = (0, Instant::now());
-        Self { dice, address, schema, folder, ledger, workers, saboteur, change }
+        let theme = match seed % 4 {
+            0 | 1 => Theme::Everything,
+            2 => Theme::Failing,
+            _ => Theme::Frozen,
+        };
+        let frozen_until = Instant::now();
+        let over = false;
+        Self { dice, address, schema, folder, ledger, workers, saboteur, theme, frozen_until, over }
     }
 
     fn live(&mut self) {
         let file = file(&self.schema, self.folder.path(), 0, 1);
         let store: Arc<dyn Store> = Arc::new(Postgres::at(&self.address).unwrap());
-        let settings = file.settings(None).batch_size(self.dice.between(1, 3) as usize);
+        let settings = file.settings(None).batch_size(self.dice.between(1, 2) as usize);
         let study = Study::open_or_create(store, settings).unwrap();
         let over = AtomicBool::new(false);
-        let peace = Instant::now() + Duration::from_millis(self.dice.between(5_000, 13_000) as u64);
+        let time = match self.theme {
+            Theme::Frozen => 20_000,
+            _ => self.dice.between(8_000, 14_000),
+        };
+        let peace = Instant::now() + Duration::from_millis(time as u64);
         let (workers, ledger) = (Arc::clone(&self.workers), Arc::clone(&self.ledger));
         let (schema, folder) = (self.schema.clone(), self.folder.path().to_owned());
         std::thread::scope(|scope| {
@@ -100,6 +121,7 @@ impl World {
             // No more than there are: the workers come to an end.
             self.saboteur.run("UPDATE studies SET budget = greatest(issued, 1)");
             over.store(true, Ordering::SeqCst);
+            self.over = true;
             let last = Instant::now() + PEACE;
             while self.workers.iter().any(|worker| worker.alive.load(Ordering::SeqCst)) {
                 sleep(Duration::from_millis(50));
@@ -133,7 +155,20 @@ impl World {
             let worker = &self.workers[who];
             let messages = self.dice.between(0, 40) as u32;
             let now = Instant::now();
-            match self.dice.between(0, 44) {
+            let fault = match self.theme {
+                // Workers that are frozen in their turns to propose, and nothing else: the others must get on.
+                Theme::Frozen if now > self.frozen_until => {
+                    self.frozen_until = now + Duration::from_secs(15);
+                    let time = Duration::from_secs(14);
+                    worker.proxy.strike(messages, Fault::FreezeInTurn(time));
+                    continue;
+                }
+                Theme::Frozen => continue,
+                // Nothing blocks for long: what fails must not stay behind.
+                Theme::Failing => self.dice.between(10, 30),
+                Theme::Everything => self.dice.between(0, 90),
+            };
+            match fault {
                 0 | 1 => worker.proxy.strike(messages, Fault::CutBefore),
                 2 | 3 => worker.proxy.strike(messages, Fault::CutAfter),
                 4..=6 => {
@@ -153,18 +188,18 @@ impl World {
                 8 | 9 if locked_until.is_none() => {
                     let table = ["studies", "trials", "asks"][self.dice.between(0, 2) as usize];
                     let time = Duration::from_millis(self.dice.between(300, 3_500) as u64);
-                    self.ledger.trouble_all(now + time + Duration::from_secs(1));
+                    self.ledger.block_all(now + time + Duration::from_secs(1));
                     let lock = format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");
                     self.saboteur.run(&lock);
                     locked_until = Some(Instant::now() + time);
                 }
-                10 => {
+                10 | 19 => {
                     self.saboteur.signal("pg_terminate_backend", &self.schema, "true");
-                    self.ledger.trouble_all(Instant::now());
+                    self.ledger.hit_all();
                 }
-                11 | 12 | 17 | 18 => {
+                11 | 12 | 17 | 18 | 20..=22 => {
                     self.saboteur.signal("pg_cancel_backend", &self.schema, "state = 'active'");
-                    self.ledger.trouble_all(Instant::now());
+                    self.ledger.hit_all();
                 }
                 // As if the server's clock had jumped: nobody loses anything for that. Not far back, for what is lost comes
                 // back when its lease is due.
@@ -177,7 +212,7 @@ impl World {
                     ));
                 }
                 15 => {
-                    self.ledger.trouble(who, now);
+                    self.ledger.block(who, now + Duration::from_secs(2));
                     if self.dice.one_in(4) {
                         let fresh = self.folder.path().join(format!("state-{who}-{messages}"));
                         *worker.state.lock().unwrap() = fresh;
@@ -198,24 +233,19 @@ impl World {
         }
     }
 
-    /// What holds after every step: counts equal rows, and a study gets on while a worker is well.
+    /// What holds after every step: counts equal rows, and every worker gets on that can reach the storage.
     fn check(&mut self) {
         if !self.saboteur.counts_equal_rows() {
             let counts = self.saboteur.counts();
             self.ledger.broke(format!("counts are not those of the rows: {counts}"));
         }
-        let sequence = self.saboteur.number("SELECT sequence FROM studies");
-        let (known, since) = self.change;
-        let is_well = |number: usize| {
-            self.ledger.is_well(number, PROGRESS)
-                && self.workers[number].alive.load(Ordering::SeqCst)
-        };
-        if sequence != known || !(0..self.workers.len()).any(is_well) {
-            self.change = (sequence, Instant::now());
-        } else if since.elapsed() > PROGRESS {
-            let activity = self.saboteur.activity(&self.schema);
-            self.ledger.broke(format!("no change for {:?}: {activity}", since.elapsed()));
-            self.change.1 = Instant::now() + PEACE;
+        for number in 0..self.workers.len() {
+            let is_working = !self.over && self.workers[number].alive.load(Ordering::SeqCst);
+            if is_working && self.ledger.is_stuck(number, PROGRESS) {
+                let activity = self.saboteur.activity(&self.schema);
+                self.ledger.broke(format!("worker {number} gets nowhere: {activity}"));
+                self.ledger.block(number, Instant::now() + PEACE);
+            }
         }
     }
 }
@@ -238,7 +268,8 @@ fn run(
     ledger: &Ledger,
     over: &AtomicBool,
 ) {
-    let file = file(schema, folder, number, 2);
+    // Two that may have nothing in hand while they ask, and one that has.
+    let file = file(schema, folder, number, if number == 1 { 2 } else { 1 });
     // Time-outs as an operator may set them, short.
     let address = format!(
         "postgresql://wimble@127.0.0.1:{}/postgres?sslmode=disable&schema={schema}&application_name={schema}\
@@ -291,7 +322,7 @@ fn file(name: &str, folder: &Path, worker: usize, slots: usize) -> StudyFile {
         format!("sleep \"$1\"; echo \"$WIMBLE_TRIAL $$ {worker}\" >> '{}'; echo $$", log.display());
     let more = format!(
         "trials = 100000\nworkers = {slots}\nlease = \"{}ms\"\nlost-retries = 1000\n\
-         [space]\nx = {{ type = \"real\", low = 0.05, high = 0.7 }}\n",
+         [space]\nx = {{ type = \"real\", low = 0.05, high = 2 }}\n",
         LEASE.as_millis()
     );
     StudyFile { name: name.to_owned(), ..running::file("random", &script, &more) }

@@ -34,15 +34,17 @@ struct Books {
 #[derive(Default)]
 struct Worker {
     /// Until when a fault keeps it from the storage.
-    troubled_until: Option<Instant>,
-    /// When the storage or the machine was last slow for it.
-    slow_at: Option<Instant>,
+    blocked_until: Option<Instant>,
+    /// When a call of it last failed, or nothing reached it for a while.
+    hit_at: Option<Instant>,
+    /// When it last got on: began a trial, or told one.
+    got_on: Option<Instant>,
     evaluates: BTreeSet<u64>,
 }
 
 impl Worker {
     fn is_excused(&self) -> bool {
-        let last = self.troubled_until.max(self.slow_at);
+        let last = self.blocked_until.max(self.hit_at);
         last.is_some_and(|last| Instant::now() < last + AFTERMATH)
     }
 }
@@ -57,28 +59,35 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker may be out of reach until then.
-    pub fn trouble(&self, worker: usize, until: Instant) {
+    /// A worker cannot reach the storage until then.
+    pub fn block(&self, worker: usize, until: Instant) {
         let mut books = self.books();
-        let known = &mut books.workers[worker].troubled_until;
+        let known = &mut books.workers[worker].blocked_until;
         *known = Some(known.map_or(until, |known| known.max(until)));
     }
 
-    /// Nothing reached a worker for a while, for whatever reason. It may lose trials for that, but not get stuck.
-    pub fn slow(&self, worker: usize) {
-        self.books().workers[worker].slow_at = Some(Instant::now());
-    }
-
-    /// All of them may.
-    pub fn trouble_all(&self, until: Instant) {
+    /// No worker can.
+    pub fn block_all(&self, until: Instant) {
         let count = self.books().workers.len();
-        (0..count).for_each(|worker| self.trouble(worker, until));
+        (0..count).for_each(|worker| self.block(worker, until));
     }
 
-    /// Whether no fault kept a worker from the storage for this long.
-    pub fn is_well(&self, worker: usize, time: Duration) -> bool {
-        let until = self.books().workers[worker].troubled_until;
-        until.is_none_or(|until| Instant::now() >= until + time)
+    /// A call of a worker fails, or nothing reached it for a while. It may lose trials for that, but not get stuck.
+    pub fn hit(&self, worker: usize) {
+        self.books().workers[worker].hit_at = Some(Instant::now());
+    }
+
+    /// The same for all.
+    pub fn hit_all(&self) {
+        self.books().workers.iter_mut().for_each(|worker| worker.hit_at = Some(Instant::now()));
+    }
+
+    /// Whether a worker gets nowhere for this long, though nothing keeps it from the storage.
+    pub fn is_stuck(&self, worker: usize, time: Duration) -> bool {
+        let books = self.books();
+        let Worker { blocked_until, got_on, .. } = &books.workers[worker];
+        let since = (*blocked_until).max(*got_on);
+        since.is_some_and(|since| Instant::now() > since + time)
     }
 
     pub fn broke(&self, promise: String) {
@@ -105,9 +114,11 @@ impl Ledger {
                     }
                 }
                 books.workers[worker].evaluates.insert(trial);
+                books.workers[worker].got_on = Some(Instant::now());
             }
             Event::Told { trial, outcome, .. } => {
                 books.workers[worker].evaluates.remove(trial);
+                books.workers[worker].got_on = Some(Instant::now());
                 let Some(value) = outcome.value() else { return };
                 let first = *books.told.entry(*trial).or_insert(value);
                 if first != value {

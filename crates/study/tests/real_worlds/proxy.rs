@@ -19,9 +19,14 @@ pub enum Fault {
     CutBefore,
     /// It arrives, its answer does not, and the connection is cut.
     CutAfter,
-    /// Nothing passes in either direction from then on, for so long.
+    /// Nothing passes in either direction after the end of its statement, for so long.
     Freeze(Duration),
+    /// The same, once the worker asked for its turn to propose.
+    FreezeInTurn(Duration),
 }
+
+/// The number of the lock that orders proposals, as it stands in the statements that take it.
+const TURN: &str = "1463897412";
 
 pub struct Proxy {
     pub port: u16,
@@ -76,7 +81,7 @@ impl Proxy {
     pub fn delay(&self, by: Duration, time: Duration) {
         let until = Instant::now() + time;
         *self.line.delay.lock().unwrap() = (by, until);
-        self.line.ledger.trouble(self.line.worker, until);
+        self.line.ledger.block(self.line.worker, until);
     }
 }
 
@@ -102,6 +107,8 @@ impl Line {
         // However it ended, both ends learn of it.
         let _ = self.messages(&mut near, &mut far, &swallow);
         let _ = near.shutdown(Shutdown::Both);
+        // Nor does the server learn of anything while nothing passes: to it, the worker is frozen.
+        self.wait();
         let _ = far.shutdown(Shutdown::Both);
         let _ = back.join();
     }
@@ -114,9 +121,20 @@ impl Line {
         swallow: &AtomicBool,
     ) -> io::Result<()> {
         let mut greeting = true;
+        // The statement that asks for a turn, by its name, and whether it was just sent.
+        let (mut asks_for_turn, mut in_turn) = (None, false);
         loop {
             let message = read_message(near, greeting)?;
             greeting = false;
+            match (message[0], texts(&message)) {
+                (b'P', [name, query]) if query.contains(TURN) && query.contains("try") => {
+                    asks_for_turn = Some(name);
+                }
+                (b'B', [_, name]) => in_turn = asks_for_turn.as_ref() == Some(&name),
+                _ => {}
+            }
+            // A client writes the messages of a statement at once: it is not frozen in the middle of them.
+            let ends_a_statement = message[0] == b'S';
             let struck = {
                 let mut fault = self.fault.lock().unwrap();
                 match &mut *fault {
@@ -124,15 +142,13 @@ impl Line {
                         *left -= 1;
                         None
                     }
+                    Some((_, Fault::Freeze(_))) if !ends_a_statement => None,
+                    Some((_, Fault::FreezeInTurn(_))) if !(in_turn && ends_a_statement) => None,
                     fault => fault.take().map(|(_, fault)| fault),
                 }
             };
-            if let Some(Fault::Freeze(time)) = struck {
-                let until = Instant::now() + time;
-                *self.frozen_until.lock().unwrap() = until;
-                self.ledger.trouble(self.worker, until);
-            } else if struck.is_some() {
-                self.ledger.trouble(self.worker, Instant::now());
+            if struck.is_some() {
+                self.ledger.hit(self.worker);
             }
             self.wait();
             match struck {
@@ -143,7 +159,13 @@ impl Line {
                     sleep(Duration::from_millis(30));
                     return Ok(());
                 }
-                _ => far.write_all(&message)?,
+                Some(Fault::Freeze(time) | Fault::FreezeInTurn(time)) => {
+                    let until = Instant::now() + time;
+                    self.ledger.block(self.worker, until);
+                    far.write_all(&message)?;
+                    *self.frozen_until.lock().unwrap() = until;
+                }
+                None => far.write_all(&message)?,
             }
         }
     }
@@ -162,7 +184,7 @@ impl Line {
             let before = std::mem::replace(&mut *self.answered.lock().unwrap(), Instant::now());
             // A slow server, or a busy machine: for a while nothing reached the worker.
             if before.elapsed() > SAFE {
-                self.ledger.slow(self.worker);
+                self.ledger.hit(self.worker);
             }
         }
         let _ = near.shutdown(Shutdown::Both);
@@ -181,6 +203,12 @@ impl Line {
             sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// The first two texts of a message: of a statement its name and itself, of a call its own name and that of its statement.
+fn texts(message: &[u8]) -> [String; 2] {
+    let mut parts = message.get(5..).unwrap_or_default().split(|byte| *byte == 0);
+    std::array::from_fn(|_| String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned())
 }
 
 /// One message of the client: a letter, its length and its content. The first has no letter.

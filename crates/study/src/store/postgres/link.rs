@@ -48,6 +48,10 @@ fn settings(local: bool) -> String {
         unless_given("lock_timeout", "0", "60s"),
         set("default_transaction_isolation", "'read committed'"),
         set("default_transaction_read_only", "'off'"),
+        // The server finds out as soon as we do that the other side is gone.
+        set("tcp_keepalives_idle", "'10'"),
+        set("tcp_keepalives_interval", "'5'"),
+        set("tcp_keepalives_count", "'3'"),
         set("enable_seqscan", "'off'"),
         set("enable_bitmapscan", "'off'"),
         // Once, not anew for each of the first five calls of every process.
