@@ -1,7 +1,7 @@
 // What the theorems promise of the study, what they assume, and their numbers as it went on.
 
 import { get, of } from "./api.js";
-import { card, fill, h, table } from "./dom.js";
+import { card, fill, h, marked, table } from "./dom.js";
 import { count, short } from "./format.js";
 import { Plot, steps } from "./plot.js";
 
@@ -28,7 +28,7 @@ export function certificate(study) {
   const titles = { width: "Confidence width β", gain: "Information gain γ, in nats", regret: "Bound on the regret of each trial, in units of L" };
   const holder = h("div", { class: "multiples", hidden: true }, Object.entries(plots).map(([key, plot]) => h("div", {}, h("h3", {}, titles[key]), plot.element)));
   const element = card("What is guaranteed", {}, words, holder);
-  const list = (title, lines) => lines.length > 0 && [h("h3", {}, title), h("ul", {}, lines.map((line) => h("li", {}, line)))];
+  const list = (title, lines) => lines.length > 0 && [h("h3", {}, title), h("ul", {}, lines.map((line) => h("li", {}, marked(line))))];
   async function load() {
     const { certificate: found, reason } = await get(of(study, "certificate"));
     numbers = found?.numbers ?? null;
@@ -39,7 +39,7 @@ export function certificate(study) {
       list(found.promise ? "Why no more" : "Because", found.because), list("Provided that", found.assumes),
       numbers && h("p", { class: "soft small" }, `With probability at least ${short(1 - numbers.failure_probability)}, the class probability lies within β deviations of its estimate at all points and in all rounds, if its norm is at most ${short(numbers.norm_bound)}. `
         + `L is how steep the inverse of the noise's distribution function is, which only you can know.${numbers.cut ? ` The first ${numbers.trial.length} trials are shown.` : ""}`),
-      !numbers && found.reason && h("p", { class: "soft small" }, `No numbers: ${found.reason}.`));
+      !numbers && found.reason && h("p", { class: "soft small" }, marked(`No numbers: ${found.reason}.`)));
     for (const [key, plot] of Object.entries(plots)) {
       plot.describe(numbers?.trial.length ? `${short(numbers[key].at(-1))} after ${numbers.trial.length} trials` : "none");
       plot.draw();

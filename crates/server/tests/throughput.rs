@@ -2,6 +2,7 @@
 //!
 //! `WIMBLE_TEST_TRIALS=2000` takes more of them; the figures are printed. PostgreSQL is skipped where there is none.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
 #[path = "../../study/tests/server/mod.rs"]
 mod server;
