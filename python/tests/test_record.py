@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import pprint
 
 import pytest
 
@@ -35,6 +36,8 @@ def test_a_record_is_made_compared_and_printed_as_a_dataclass_is(args, kwargs):
     assert [f.name for f in dataclasses.fields(ours)] == [f.name for f in dataclasses.fields(original)]
     assert dataclasses.replace(ours, y=7.0).y == 7.0 and dataclasses.is_dataclass(OURS)
     assert copy.deepcopy(ours) == ours
+    # pprint asks what kind of dataclass it is.
+    assert pprint.pformat(ours, width=200) == pprint.pformat(original, width=200)
     # Each has a dictionary of its own.
     assert OURS(1.0).more is not OURS(1.0).more
     match ours:

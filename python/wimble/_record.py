@@ -78,8 +78,7 @@ def dataclass(*, frozen: bool, repr: bool = True) -> Callable[[type], type]:
             "__setattr__": refuse,
             "__delattr__": refuse,
             "__match_args__": positional,
-            "__dataclass_fields__": _Original(fields, "__dataclass_fields__"),
-            "__signature__": _Original(fields, "__signature__"),
+            **{name: _Original(fields, name) for name in ("__dataclass_fields__", "__dataclass_params__", "__signature__")},
             **({"__repr__": __repr__} if repr else {}),
         }
         for name, value in made.items():
