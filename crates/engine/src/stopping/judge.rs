@@ -11,7 +11,7 @@
 //!
 //! A step of `halving` inserts into a sorted list, which moves O(n) numbers; the first verdict of `auto` about a trial costs what the rule costs.
 //! Steps that were dropped, and another rule, make the judge begin anew. With several objectives or constraints, values at a rung depend on each
-//! other: the rule is asked itself.
+//! other: the rule is asked itself. `tests/fidelity.rs` compares the two.
 
 use std::collections::{HashMap, HashSet};
 
@@ -171,76 +171,4 @@ impl Judge {
 fn insert(list: &mut Vec<f64>, value: f64) {
     let place = list.partition_point(|other| *other < value);
     list.insert(place, value);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::goal::{Direction, Goal};
-    use crate::outcome::{Measurement, Outcome};
-    use proptest::prelude::*;
-
-    /// What happens to one of a few trials: a step at a fidelity, or its end.
-    type Happening = (u64, u32, i32, bool);
-
-    fn history() -> History {
-        let goal = Goal::from(Direction::Minimise).fidelity("epochs", 1.0, 27.0).unwrap();
-        History::of(1, goal)
-    }
-
-    /// Lets things happen, and compares the judge with the rule after each of them.
-    fn compare(rule: Rule, happenings: &[Happening]) {
-        let stopping = Stopping { rule, wrong_stop: 0.4 };
-        let (mut judge, mut history) = (Judge::default(), history());
-        let mut ended = HashSet::new();
-        for &(trial, at, value, ends) in happenings {
-            if ended.contains(&trial) {
-                continue;
-            }
-            let step = Measurement { fidelity: Some(f64::from(at)), ..f64::from(value).into() };
-            match (ends, at) {
-                (true, 1) => history.push_trial(trial, &[0.5], Outcome::failed()).unwrap(),
-                (true, _) => {
-                    history.push_trial(trial, &[0.5], Outcome::from(f64::from(value))).unwrap();
-                }
-                (false, _) => history.report(trial, &[0.5], &step).unwrap(),
-            }
-            if ends {
-                ended.insert(trial);
-            }
-            for trial in 0..24 {
-                let naive = stopping.verdict(&history, trial, Seed(3)).unwrap();
-                let found = judge.verdict(&stopping, &history, trial, Seed(3)).unwrap();
-                assert_eq!(found, naive, "{rule}: trial {trial} after {happenings:?}");
-            }
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-        /// Steps in any order, some of which begin anew, and ends.
-        #[test]
-        fn a_judge_says_what_the_rule_says(
-            happenings in prop::collection::vec((0..24_u64, 1..27_u32, 0..6_i32, prop::bool::weighted(0.2)), 0..80),
-        ) {
-            for rule in [Rule::Halving, Rule::Hyperband, Rule::Median, Rule::Auto] {
-                compare(rule, &happenings);
-            }
-        }
-
-        /// Trials one after the other, as a search makes them: no step is dropped, so that everything is kept.
-        #[test]
-        fn it_says_so_without_beginning_anew(
-            curves in prop::collection::vec(prop::collection::vec(0..9_i32, 1..8), 24),
-        ) {
-            let mut happenings: Vec<Happening> = Vec::new();
-            for (trial, curve) in (0..).zip(&curves) {
-                happenings.extend((1..).zip(curve).map(|(at, value)| (trial, 3 * at, *value, false)));
-                happenings.push((trial, 27, curve[0], true));
-            }
-            for rule in [Rule::Halving, Rule::Hyperband, Rule::Median, Rule::Auto] {
-                compare(rule, &happenings);
-            }
-        }
-    }
 }

@@ -378,7 +378,13 @@ impl Asking<'_> {
                             continue;
                         }
                     },
-                    Ok(begun) => running += begun,
+                    Ok(begun) => {
+                        running += begun;
+                        // A plan is for those who were free when it was made: another may be free by now.
+                        if self.shared.plans && begun > 0 && running < runner.workers {
+                            continue;
+                        }
+                    }
                     Err(error) => failure = Some(error),
                 }
             }

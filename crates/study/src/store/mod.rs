@@ -66,7 +66,7 @@
 //! queue, and its steps stay. Pausing again with the same token changes nothing. Only an ask that plans gets it back: its proposal
 //! says which paused trials to continue, and up to where, beside new configurations and how far each of those goes. A plan that
 //! names a trial that is not paused any more is dropped, as a proposal is that did not know of all trials; of what it names, no
-//! more is continued than the worker wants to hold. Continuing counts against no budget. A trial keeps how far it was to go
+//! more is continued than the worker wants to hold. A plan may offer less than that: it was made for those who were free then. Continuing counts against no budget. A trial keeps how far it was to go
 //! when it is released or lost.
 //!
 //! **Durability.** What was acknowledged is not lost by killing any process (SQLite, PostgreSQL: nor by loss of power

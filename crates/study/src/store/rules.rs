@@ -132,8 +132,12 @@ impl<'a, R: Rows> Rules<'a, R> {
         missing: usize,
     ) -> Result<Option<Vec<Trial>>> {
         let Proposal { known, configurations, continued, exhausted, .. } = proposal;
-        let offered = configurations.len() + if ask.plans { continued.len() } else { 0 };
-        if *known != self.head.issued || (offered < missing && !exhausted) {
+        // A plan was made for the workers that were free then: one that is free since asks again.
+        let (offered, wanted) = match ask.plans {
+            true => (configurations.len() + continued.len(), 1),
+            false => (configurations.len(), missing),
+        };
+        if *known != self.head.issued || (offered < wanted && !exhausted) {
             return Ok(None);
         }
         let most = if ask.plans { missing } else { 0 };
