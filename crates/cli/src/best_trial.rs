@@ -25,6 +25,14 @@ pub fn parameters(space: &SearchSpace, configuration: &Configuration) -> String 
     values.iter().map(|(name, value)| format!("  {name:width$}  {value}\n")).collect()
 }
 
+/// The same in one line.
+pub fn line(space: &SearchSpace, configuration: &Configuration) -> String {
+    let values = space.parameters().filter_map(|parameter| {
+        Some(format!("{}={}", parameter.name, configuration.get(parameter.name)?))
+    });
+    values.collect::<Vec<_>>().join(" ")
+}
+
 /// That the method recommends another trial than the one with the best value.
 pub fn expected_best(study: &Study, recommended: &Best) -> String {
     let method = study.settings().method.name();

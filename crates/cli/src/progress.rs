@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wimble::goal::Goal;
-use wimble::outcome::Measurement;
+use wimble::outcome::{Failure, Measurement};
 use wimble_study::runner::{Damaged, Event};
 use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
@@ -132,7 +132,7 @@ impl Display {
                 self.say(&format!("trial {trial}: infeasible"));
             }
             Event::Told { trial, outcome: Outcome::Failed(failure), .. } => {
-                self.say(&format!("trial {trial}: failed: {}", first_line(&failure.reason)));
+                self.say(&format!("trial {trial}: failed: {}", in_a_line(failure)));
             }
             Event::Retried { trial, reason } => {
                 self.say(&format!(
@@ -340,9 +340,38 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
+/// Characters of a command's last words that a line shows.
+const LAST_WORDS: usize = 120;
+
+/// Why a trial failed, and the last line that its command printed, which most often says what to mend.
+fn in_a_line(failure: &Failure) -> String {
+    let reason = first_line(&failure.reason);
+    let last = failure.output.lines().map(str::trim).rfind(|line| !line.is_empty());
+    match last.filter(|last| !reason.contains(last)) {
+        None => reason.to_owned(),
+        Some(last) if last.chars().count() <= LAST_WORDS => format!("{reason}: {last}"),
+        Some(last) => format!("{reason}: {}…", last.chars().take(LAST_WORDS).collect::<String>()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_with_the_last_words_of_its_command() {
+        let failure = |output: &str| Failure {
+            reason: "exit status: 2".to_owned(),
+            output: output.to_owned(),
+        };
+        assert_eq!(in_a_line(&failure("")), "exit status: 2");
+        assert_eq!(
+            in_a_line(&failure("usage\nno such option\n \n")),
+            "exit status: 2: no such option"
+        );
+        let long = in_a_line(&failure(&"é".repeat(500)));
+        assert_eq!(long.chars().count(), "exit status: 2: ".len() + LAST_WORDS + 1);
+    }
 
     #[test]
     fn values_are_short_and_not_wrong() {

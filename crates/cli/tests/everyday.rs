@@ -191,6 +191,23 @@ fn plain_progress_lines_count_the_trial_that_they_tell() {
 }
 
 #[test]
+fn failures_are_told_with_the_last_words_of_the_command() {
+    let desk = desk();
+    desk.write(
+        "train.sh",
+        "case $WIMBLE_TRIAL in 0|3) echo 1;; *) echo usage >&2; echo 'no option --m' >&2; exit 2;; esac\n",
+    );
+    let output = desk.wimble(&["run", "--workers", "1"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let told = said.matches("failed: exit status: 2: no option --m").count();
+    assert_eq!(told, 6, "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let hint = "Most trials failed; why trial 1 did: wimble show s 1\n";
+    assert!(printed.contains(hint), "{printed}");
+    assert!(!done().printed(&["run"]).contains("Most trials failed"));
+}
+
+#[test]
 fn some_parameters_are_given_and_the_method_chooses_the_rest() {
     let desk = desk();
     let study = STUDY.replace("trials = 8", "trials = 20").replace("random", "auto");

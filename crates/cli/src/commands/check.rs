@@ -16,6 +16,7 @@ use wimble_study::runner::{Evaluator, finding};
 use wimble_study::study_file::{FACTS, StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
 
+use crate::best_trial;
 use crate::format::Print;
 use crate::storage::{self, quoted};
 
@@ -109,9 +110,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "{:<10} {words}", if line == 0 { "known" } else { "" })?;
     }
     if file.fixed.iter().next().is_some() {
-        writeln!(out, "fixed      {}; the method chooses the rest", file.fixed)?;
+        let fixed = best_trial::line(&settings.space, &file.fixed);
+        writeln!(out, "fixed      {fixed}; the method chooses the rest")?;
     }
-    writeln!(out, "sample     {sample}")?;
+    writeln!(out, "sample     {}", best_trial::line(&settings.space, &sample))?;
     match (&command, &file.evaluation) {
         (Some(arguments), Some(evaluation)) => {
             let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();

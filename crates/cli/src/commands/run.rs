@@ -11,8 +11,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use wimble_study::runner::process::Urgency;
 use wimble_study::runner::{End, Stop, Summary};
+use wimble_study::store::OutcomeKind;
 use wimble_study::study_file::duration;
-use wimble_study::{Best, Counts, Study};
+use wimble_study::{Best, Counts, Filter, Stage, Study};
 
 use crate::best_trial;
 use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
@@ -255,6 +256,17 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
             _ if several => format!("best {name}"),
             _ => format!("trials {name} --sort value"),
         };
+        if let Some(counts) = &counts
+            && best.is_some()
+            && 2 * counts.failed > counts.finished()
+            && let Some(trial) = first_failed(study)
+        {
+            let words = arguments.storage.words();
+            writeln!(
+                out,
+                "\nMost trials failed; why trial {trial} did: wimble show {name} {trial}{words}"
+            )?;
+        }
         writeln!(out, "\n{}", next(arguments, study, summary, &worth_a_look))?;
     }
     out.flush()?;
@@ -304,6 +316,14 @@ fn recommended(study: &Study, summary: &Summary) -> Option<Best> {
         eprintln!("note: {}", crate::terminal::plain(&error.to_string()));
         None
     })
+}
+
+/// The first trial that failed. What cannot be read is not worth an error at the end of a run.
+fn first_failed(study: &Study) -> Option<u64> {
+    let outcome = Some(OutcomeKind::Failed);
+    let failed =
+        Filter { stage: Some(Stage::Finished), outcome, limit: Some(1), ..Filter::default() };
+    Some(study.trials(&failed).ok()?.first()?.id)
 }
 
 fn plural(count: u64, noun: &str) -> String {
