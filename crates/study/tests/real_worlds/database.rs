@@ -219,11 +219,9 @@ impl World {
                     }
                     worker.kill();
                 }
-                16 => {
-                    // Somebody looks, on a connection of his own.
-                    if locked_until.is_none() {
-                        study.counts().unwrap();
-                    }
+                // Somebody looks, on a connection of his own.
+                16 if locked_until.is_none() => {
+                    study.counts().unwrap();
                 }
                 _ => {}
             }
