@@ -1,6 +1,6 @@
 """Frozen records: what `dataclasses` makes of a class, made without importing it.
 
-`dataclasses` and what it needs, with the code that it compiles for each class, took half of the time of `import wimble`. Type checkers see the
+`dataclasses` and what it needs, with the code that it compiles for each class, took about half of the time of `import wimble` in a profile of its imports. Type checkers see the
 original, and `dataclasses.fields`, `replace` and `asdict` work. What is left out is what nobody here needs: inheritance, order, slots.
 """
 

@@ -136,7 +136,7 @@ fn section(text: &mut String, workers: usize, records: &Records) {
             let Some(cells) = cells(|budget| of_tasks(&searches, tasks.clone(), budget)) else {
                 continue;
             };
-            let seeds = searches.values().map(Vec::len).min().unwrap_or(0);
+            let seeds = of_tasks(&searches, tasks.clone(), BUDGETS[0]).len();
             let _ = writeln!(rows, "| {} | {seeds} | {cells} |", arm.name);
         }
         if !rows.is_empty() {

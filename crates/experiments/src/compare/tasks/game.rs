@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn the_known_best_loses_nothing_and_no_point_is_missed() {
         for name in ["g06", "pressure-vessel", "welded-beam", "speed-reducer"] {
-            let mut game = self::game(name, 0);
+            let mut game = game(name, 0);
             assert_eq!(game.loss().unwrap(), MISSED);
             let task = wimble_problems::task(name).unwrap();
             let Known::Minimum { at, .. } = task.answer() else { panic!() };
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn losses_fall_and_the_same_seed_gives_the_same_points() {
         for name in ["re21", "re37", "gardner"] {
-            let mut game = self::game(name, 3);
+            let mut game = game(name, 3);
             let points: Vec<Configuration> = game.initial().take(200).collect();
             assert_eq!(points, self::game(name, 3).initial().take(200).collect::<Vec<_>>());
             let losses: Vec<f64> =

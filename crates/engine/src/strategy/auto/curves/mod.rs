@@ -47,7 +47,7 @@ const INITIAL: usize = 12;
 const RANDOM: f64 = 0.15;
 /// One trial should come to the end for so many times the highest fidelity.
 const WHOLE: f64 = 8.0;
-/// A paused trial below this upper bound is left where it is, once no trial may begin: measured on TaskSet, one or two of sixty searches
+/// A paused trial below this upper bound is left where it is, once no trial may begin: in a prototype on TaskSet, one or two of sixty searches
 /// would lose their best trial by it.
 const DISMISSED: f64 = 0.01;
 /// Scales are improved when there are so many times more trials.
