@@ -1,7 +1,9 @@
 # Trains a small network by gradient descent, in steps: learning rate, momentum and width. Needs nothing but Python.
-# After each epoch it prints its error on data that it was not trained on. `wimble run` stops it where that is hopeless.
+# After each epoch it prints its error on data that it was not trained on. `wimble run` stops it where that is hopeless. With a number
+# of epochs and a folder it goes on from the checkpoint there, and leaves one.
 import json
 import math
+import os
 import random
 import sys
 import time
@@ -15,13 +17,21 @@ train, test = [[(x, math.sin(x) + draw.gauss(0, 0.05)) for x in part] for part i
 start = random.Random(2)
 w, b, v = ([start.gauss(0, 1) for _ in range(width)] for _ in range(3))
 moving = [[0.0] * width for _ in range(3)]
+done = 0
+checkpoint = os.path.join(sys.argv[5], "checkpoint.json") if len(sys.argv) > 5 else None
 
 
 def error(data):
     return sum((sum(vi * math.tanh(wi * x + bi) for wi, bi, vi in zip(w, b, v)) - y) ** 2 for x, y in data) / len(data)
 
 
-for epoch in range(1, epochs + 1):
+if checkpoint and os.path.exists(checkpoint):
+    with open(checkpoint) as file:
+        done, w, b, v, moving = json.load(file)
+    # Known already, unless the runner was killed before it was stored.
+    print(json.dumps({"step": done, "value": error(test)}), flush=True)
+
+for epoch in range(done + 1, epochs + 1):
     for x, y in train:
         hidden = [math.tanh(wi * x + bi) for wi, bi in zip(w, b)]
         off = sum(vi * hi for vi, hi in zip(v, hidden)) - y
@@ -32,3 +42,7 @@ for epoch in range(1, epochs + 1):
                 weights[k] = max(-1e6, min(1e6, weights[k] + moving[place][k]))
     time.sleep(0.1)  # A larger network would need it.
     print(json.dumps({"step": epoch, "value": error(test)}), flush=True)
+    if checkpoint:
+        with open(checkpoint + ".new", "w") as file:
+            json.dump([epoch, w, b, v, moving], file)
+        os.replace(checkpoint + ".new", checkpoint)

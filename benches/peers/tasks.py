@@ -8,14 +8,15 @@ An adapter has the same two calls, `tell(points, answers)` and `ask(count)`; an 
 
 import json
 import math
+import subprocess
 import sys
 import time
 import traceback
 import warnings
 from importlib.metadata import version
 
-from peers import Pipe, call, count_rounds, has_ended, parser_of, start_of
-from tools import Mixed, Optuna, is_mixed
+from peers import Pipe, call, count_rounds, has_ended, is_meant, parser_of, start_of
+from tools import Optuna, RustunaTpe, Tool
 
 POPULATION = 20  # of the evolutionary tools: twice the batch, since there are 200 evaluations in all
 
@@ -82,25 +83,153 @@ class OptunaNsga2(OptunaTasks):
         )
 
 
-class PymooNsga2:
+class OptunaGp(OptunaTasks):
+    settings = "GPSampler, its defaults"
+
+    def sampler(self, constrained):
+        return self.library.samplers.GPSampler(seed=self.seed, **self.limits(constrained))
+
+
+class RustunaTasks(RustunaTpe):
+    """It has no constraints. Its trials suggest one variable at a time."""
+
+    def start(self, points, answers):
+        count = len(answers[0]["objectives"])
+        self.study = self.library.create_study(
+            directions=["minimize"] * count, sampler=self.library.samplers.TPESampler(seed=self.seed)
+        )
+        for x, answer in zip(points, answers):
+            trial = self.library.trial.create_trial(
+                params=self.coded(x), distributions=self.distributions, values=answer["objectives"]
+            )
+            self.study.add_trial(trial)
+
+    def tell(self, points, answers):
+        if self.study is None:
+            return self.start(points, answers)
+        for trial, answer in zip(self.open, answers):
+            self.study.tell(trial.number, answer["objectives"])
+
+
+class Coded(Tool):
+    """A tool that takes a matrix: each variable is a number, levels and choices are coded by their places."""
+
+    mixed = "levels and choices by their places"
+
+    def build(self):
+        self.bounds = list(self.sides(
+            lambda low, high: (low, high, "real"),
+            lambda count: (0, count - 1, "level"),
+            lambda choices: (0, len(choices) - 1, "choice"),
+        ).values())
+        self.begin()
+
+    def encode(self, x):
+        if self.space is None:
+            return list(x)
+        choices = self.space.choices
+        return [code if c is None else c.index(code) for code, c in zip(self.space.encode(x), choices)]
+
+    def decode(self, codes):
+        codes = [c if kind == "real" else round(c) for c, (_, _, kind) in zip(codes, self.bounds)]
+        codes = [min(max(c, low), high) for c, (low, high, _) in zip(codes, self.bounds)]
+        if self.space is None:
+            return codes
+        choices = self.space.choices
+        return self.space.decode([code if c is None else c[code] for code, c in zip(codes, choices)])
+
+
+class Egobox(Coded):
+    package = "egobox"
+    settings = "Belfegor.suggest, its defaults (EHVI), batches by the Kriging believer"
+    mixed = "levels as integers, choices as categories"
+
+    def begin(self):
+        self.points, self.values = [], []
+
+    def optimizer(self, count):
+        import egobox
+
+        kinds = {
+            "real": lambda low, high: egobox.XSpec(egobox.XType.FLOAT, [low, high]),
+            "level": lambda low, high: egobox.XSpec(egobox.XType.INT, [low, high]),
+            "choice": lambda low, high: egobox.XSpec(egobox.XType.ENUM, [high + 1]),
+        }
+        return egobox.Belfegor(
+            [kinds[kind](low, high) for low, high, kind in self.bounds],
+            n_obj=len(self.values[0]),
+            moo_config=egobox.MooConfig(batch=count),
+            seed=self.seed,
+        )
+
+    def ask(self, count):
+        import numpy as np
+
+        points = self.optimizer(count).suggest(np.array(self.points, dtype=float), np.array(self.values, dtype=float))
+        return [self.decode(x) for x in points.tolist()]
+
+    def tell(self, points, answers):
+        self.points += [self.encode(x) for x in points]
+        self.values += [answer["objectives"] for answer in answers]
+
+
+class Botorch(Tool):
+    """Reference point: a tenth of the range beyond the worst values on the observed front, as its own helper has it."""
+
+    package = "botorch"
+    settings = (
+        "a SingleTaskGP for each objective, qLogNEHVI, greedy batches, 5 restarts of 128 raw samples, unit cube, "
+        "double precision"
+    )
+
+    def build(self):
+        import torch
+
+        torch.set_num_threads(1)
+        torch.manual_seed(self.seed)
+        self.points, self.values = [], []
+
+    def ask(self, count):
+        import torch
+        from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import ModelListGP, SingleTaskGP
+        from botorch.optim import optimize_acqf
+        from botorch.utils.multi_objective.hypervolume import infer_reference_point
+        from botorch.utils.multi_objective.pareto import is_non_dominated
+        from gpytorch.mlls import SumMarginalLogLikelihood
+
+        x = torch.tensor(self.points, dtype=torch.double)
+        y = -torch.tensor(self.values, dtype=torch.double)
+        model = ModelListGP(*[SingleTaskGP(x, y[:, [j]]) for j in range(y.shape[1])])
+        fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
+        reference = infer_reference_point(y[is_non_dominated(y)])
+        bounds = torch.tensor([[0.0] * self.box.dim, [1.0] * self.box.dim], dtype=torch.double)
+        batch, _ = optimize_acqf(
+            qLogNoisyExpectedHypervolumeImprovement(model, reference, X_baseline=x, prune_baseline=True),
+            bounds=bounds,
+            q=count,
+            num_restarts=5,
+            raw_samples=128,
+            sequential=True,
+            options={"maxiter": 100},
+        )
+        return self.box.from_unit(batch.numpy())
+
+    def tell(self, points, answers):
+        self.points += self.box.to_unit(points).tolist()
+        self.values += [answer["objectives"] for answer in answers]
+
+
+class PymooNsga2(Coded):
     """Its generations are cut into batches; the initial points are a part of the first population."""
 
     package = "pymoo"
     settings = f"NSGA2, population {POPULATION}; steps by rounding"
 
-    def __init__(self, domain, seed, batch_size, evaluations):
-        self.space = Mixed(domain) if is_mixed(domain) else None
-        sides = [(0, len(side["levels"]) - 1) if isinstance(side, dict) else side for side in domain]
-        self.low, self.high = [side[0] for side in sides], [side[1] for side in sides]
-        self.is_level = [isinstance(side, dict) for side in domain]
-        self.seed, self.algorithm, self.queue, self.told = seed, None, [], []
-
-    def encode(self, x):
-        return self.space.encode(x) if self.space else list(x)
-
-    def decode(self, codes):
-        codes = [round(c) if level else c for c, level in zip(codes, self.is_level)]
-        return self.space.decode(codes) if self.space else codes
+    def begin(self):
+        self.low, self.high = [side[0] for side in self.bounds], [side[1] for side in self.bounds]
+        self.algorithm, self.queue, self.told = None, [], []
 
     def start(self, points, answers):
         import numpy as np
@@ -156,14 +285,24 @@ class PymooNsga2:
         self.told.extend(answers)
 
 
-TOOLS = {"optuna-tpe": OptunaTpe, "optuna-nsga2": OptunaNsga2, "pymoo-nsga2": PymooNsga2}
+TOOLS = {
+    "optuna-tpe": OptunaTpe,
+    "optuna-nsga2": OptunaNsga2,
+    "optuna-gp": OptunaGp,
+    "rustuna-tpe": RustunaTasks,
+    "egobox": Egobox,
+    "botorch": Botorch,
+    "pymoo-nsga2": PymooNsga2,
+}
 
 
-def run(lab, out, settings, name, tool, problem, seed):
+def run(lab, out, settings, name, tool, subject, seed):
     """One run, round by round."""
-    batch_size, limit = settings["batch_size"], settings["ask_seconds"]
-    rounds = math.ceil((settings["evaluations"] - settings["initial"]) / batch_size)
-    figure = f"{name}-{batch_size}"
+    problem, batch_size, limit = subject["name"], settings["batch_size"], settings["ask_seconds"]
+    caps = [tool.get("evaluations"), subject.get("evaluations"), settings["evaluations"]]
+    evaluations = min(cap for cap in caps if cap)
+    rounds = math.ceil((evaluations - settings["initial"]) / batch_size)
+    figure, tool = f"{name}-{batch_size}", tool["name"]
     first = call(lab, "initial", problem, "--seed", str(seed), "--count", str(settings["initial"]))
     made = TOOLS[tool]
     words = f"{made.package} {version(made.package)} {made.settings}"
@@ -184,7 +323,7 @@ def run(lab, out, settings, name, tool, problem, seed):
 
         write("start", start)
         try:
-            optimiser = made(first["domain"], seed, batch_size, settings["evaluations"])
+            optimiser = made(first["domain"], seed, batch_size, evaluations)
             before = time.process_time()
             optimiser.tell(first["points"], oracle.observe(first["points"]))
             for number in range(1, rounds + 1):
@@ -213,13 +352,25 @@ def main():
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     settings = call(arguments.lab, "settings", "--set", arguments.set)
-    known = [subject["name"] for subject in settings["problems"]]
-    chosen = arguments.problems.split(",") if arguments.problems else known
+    known = {subject["name"]: subject for subject in settings["problems"]}
+    tools = {tool["name"]: tool for tool in settings["tools"]}
+    if arguments.tool not in tools:
+        sys.exit(f"{arguments.tool} is no tool of this comparison; there are {', '.join(tools)}")
+    tool = tools[arguments.tool]
+    meant = [name for name, subject in known.items() if is_meant(tool, subject)]
+    chosen = arguments.problems.split(",") if arguments.problems else meant
     for unknown in sorted(set(chosen) - set(known)):
         sys.exit(f"no problem of the comparison is called {unknown}; there are {', '.join(known)}")
     for seed in map(int, arguments.seeds.split(",")):
         for problem in chosen:
-            done = run(arguments.lab, arguments.out, settings, arguments.set, arguments.tool, problem, seed)
+            try:
+                done = run(arguments.lab, arguments.out, settings, arguments.set, tool, known[problem], seed)
+            except subprocess.CalledProcessError as error:
+                # Tables of networks need data that not everybody has.
+                if not known[problem].get("needs_data"):
+                    raise
+                print(f"{arguments.tool} {problem} {seed}: left out: {error.stderr.strip()}", flush=True)
+                continue
             print(f"{arguments.tool} {problem} {seed}: {'done' if done else 'found'}", flush=True)
 
 

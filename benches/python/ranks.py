@@ -1,17 +1,22 @@
 """WimbleSampler beside Optuna's own samplers, inside Optuna, on the same problems, seeds and number of trials.
 
-usage: python benches/python/ranks.py ranks LAB [--trials 100] [--seeds 5] [--samplers wimble,tpe,gp,auto] [--problems …]
-       python benches/python/ranks.py times [--trials 5000] [--samplers …]
+usage: python benches/python/ranks.py run LAB RECORDS [--trials 100] [--seeds 5] [--samplers wimble,tpe,gp,auto] [--problems …]
+       python benches/python/ranks.py report RECORDS [--samplers …]
+       python benches/python/ranks.py times RECORDS [--trials 5000] [--samplers …]
 
-  ranks   the regret after all trials, one trial at a time, and ranks of its median by problem; LAB is the binary wimble-lab,
-          which evaluates the problems
-  times   how long one ask takes at 100, 1,000 and 5,000 trials of a smooth function in six dimensions
+  run     the regret after all trials, one trial at a time; LAB is the binary wimble-lab, which evaluates the problems. Each run is a
+          line of the file RECORDS; one that is there is not run again
+  report  the median regret by problem, and the mean rank over problems and seeds with a 95 % interval
+  times   how long one ask takes at 100, 1,000 and 5,000 trials of a smooth function in six dimensions; lines of RECORDS too
 
-GPSampler needs torch, and AutoSampler optunahub with its package `samplers/auto_sampler`: what is missing is named and left out.
-A sampler whose asks have taken LIMIT seconds in a run stops there; what it reached counts.
+GPSampler needs torch. AutoSampler is a package of OptunaHub: it is fetched from there, or loaded from a copy of the registry's folder
+`package` that --hub names. What is missing is named and left out. A sampler whose asks have taken --limit seconds of the
+processor in a run stops there; what it reached counts.
 """
 
 import argparse
+import json
+import random
 import statistics
 import sys
 import time
@@ -25,25 +30,29 @@ from peers import Oracle, call  # noqa: E402
 
 from wimble.optuna import WimbleSampler  # noqa: E402
 
-LIMIT = 120.0
 PROBLEMS = (
     "branin,camel+shifted,hartmann3+rotated,shekel,rosenbrock-4,rastrigin-4+shifted,ackley-5+shifted,hartmann6,"
     "griewank-6+shifted+rotated,levy-10+shifted"
 )
+MARKS = (100, 1000, 5000)
+#: Draws of problems, and of seeds within them, for an interval.
+DRAWS = 4000
 
 
-def auto(seed):
+def auto(seed, hub=None):
     import optunahub
 
-    return optunahub.load_module("samplers/auto_sampler").AutoSampler(seed=seed)
+    name = "samplers/auto_sampler"
+    module = optunahub.load_local_module(name, registry_root=hub) if hub else optunahub.load_module(name)
+    return module.AutoSampler(seed=seed)
 
 
 SAMPLERS = {
-    "wimble": lambda seed: WimbleSampler(seed=seed),
-    "tpe": lambda seed: optuna.samplers.TPESampler(seed=seed),
-    "gp": lambda seed: optuna.samplers.GPSampler(seed=seed),
+    "wimble": lambda seed, hub: WimbleSampler(seed=seed),
+    "tpe": lambda seed, hub: optuna.samplers.TPESampler(seed=seed),
+    "gp": lambda seed, hub: optuna.samplers.GPSampler(seed=seed),
     "auto": auto,
-    "random": lambda seed: optuna.samplers.RandomSampler(seed=seed),
+    "random": lambda seed, hub: optuna.samplers.RandomSampler(seed=seed),
 }
 
 
@@ -51,90 +60,151 @@ def distributions(domain):
     return {f"x{place}": optuna.distributions.FloatDistribution(*side) for place, side in enumerate(domain)}
 
 
-def run(lab, problem, name, seed, trials):
-    """The regret of the best trial, how many trials there were, and the median time of an ask in milliseconds."""
-    space = distributions(call(lab, "initial", problem, "--seed", str(seed), "--count", "1")["domain"])
-    oracle = Oracle(lab, problem, seed)
-    study = optuna.create_study(sampler=SAMPLERS[name](seed))
-    asks = []
-    for _ in range(trials):
-        began = time.perf_counter()
-        trial = study.ask(space)
-        asks.append(time.perf_counter() - began)
-        (value,) = oracle.observe([list(trial.params.values())])
-        study.tell(trial, value)
-        if sum(asks) > LIMIT:
-            break
-    oracle.close()
-    return oracle.simple_regret, len(asks), statistics.median(asks) * 1e3
+class Asks:
+    """A study, and what its asks take: on the clock, and of the processor."""
+
+    def __init__(self, sampler, space):
+        self.study, self.space = optuna.create_study(sampler=sampler), space
+        self.clock, self.processor = [], []
+
+    def __call__(self):
+        began, before = time.perf_counter(), time.process_time()
+        trial = self.study.ask(self.space)
+        self.clock.append(time.perf_counter() - began)
+        self.processor.append(time.process_time() - before)
+        return trial
 
 
-def usable(names):
-    for name in names:
+class Records:
+    """A file of lines of JSON."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        self.rows = [json.loads(line) for line in lines]
+
+    def has(self, **key):
+        return any(key.items() <= row.items() for row in self.rows)
+
+    def add(self, **row):
+        self.rows.append(row)
+        with self.path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
+
+
+def usable(options):
+    for name in options.samplers.split(","):
         try:
-            study = optuna.create_study(sampler=SAMPLERS[name](0))
+            asks = Asks(SAMPLERS[name](0, options.hub), distributions([(0.0, 1.0)]))
             for _ in range(12):
-                trial = study.ask({"x": optuna.distributions.FloatDistribution(0, 1)})
-                study.tell(trial, trial.params["x"])
+                trial = asks()
+                asks.study.tell(trial, trial.params["x0"])
             yield name
         except Exception as error:
             print(f"no {name}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
-def ranks(options, names):
-    print(f"| problem | {' | '.join(names)} |\n|---|{'---|' * len(names)}", flush=True)
-    places, asks = {name: [] for name in names}, {name: [] for name in names}
-    for problem in options.problems.split(","):
-        medians = {}
-        for name in names:
-            runs = [run(options.lab, problem, name, seed, options.trials) for seed in range(options.seeds)]
-            medians[name] = statistics.median(regret for regret, _, _ in runs)
-            asks[name] += [milliseconds for _, _, milliseconds in runs]
-        for name in names:
-            better = sum(medians[other] < medians[name] for other in names)
-            same = sum(medians[other] == medians[name] for other in names)
-            places[name].append(better + (same + 1) / 2)
-        print(f"| {problem} | {' | '.join(f'{medians[name]:.2e}' for name in names)} |", flush=True)
-    print(f"| mean rank | {' | '.join(f'{statistics.mean(places[name]):.2f}' for name in names)} |")
-    print(f"| median ask, ms | {' | '.join(f'{statistics.median(asks[name]):.1f}' for name in names)} |")
+def run(options):
+    records = Records(options.records)
+    names = list(usable(options))
+    for seed in range(options.seeds):
+        for problem in options.problems.split(","):
+            for name in names:
+                key = {"kind": "run", "problem": problem, "sampler": name, "seed": seed}
+                if records.has(**key):
+                    continue
+                domain = call(options.lab, "initial", problem, "--seed", str(seed), "--count", "1")["domain"]
+                oracle = Oracle(options.lab, problem, seed)
+                asks = Asks(SAMPLERS[name](seed, options.hub), distributions(domain))
+                while len(asks.clock) < options.trials and sum(asks.processor) <= options.limit:
+                    trial = asks()
+                    (value,) = oracle.observe([list(trial.params.values())])
+                    asks.study.tell(trial, value)
+                oracle.close()
+                median = statistics.median(asks.processor) * 1e3
+                records.add(**key, regret=oracle.simple_regret, trials=len(asks.clock), ask_ms=round(median, 3))
 
 
-def times(options, names):
-    space = distributions([(-1.0, 1.0)] * 6)
-    marks = [mark for mark in (100, 1000, 5000) if mark <= options.trials]
-    print(f"| sampler | {' | '.join(f'{mark} trials, ms' for mark in marks)} |\n|---|{'---|' * len(marks)}", flush=True)
-    for name in names:
-        study = optuna.create_study(sampler=SAMPLERS[name](0))
-        spent, cells = [], []
-        for done in range(1, marks[-1] + 1):
-            began = time.perf_counter()
-            trial = study.ask(space)
-            spent.append(time.perf_counter() - began)
-            study.tell(trial, sum((x - 0.3) ** 2 for x in trial.params.values()))
-            if done in marks:
-                cells.append(f"{statistics.median(spent[-50:]) * 1e3:.1f}")
-            if sum(spent) > 5 * LIMIT:
-                break
-        cells += ["-"] * (len(marks) - len(cells))
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+def mean_ranks(ranks, problems):
+    """The mean over (problem, seed) of each sampler's rank."""
+    cells = [ranks[problem, seed] for problem, seeds in problems for seed in seeds]
+    return [statistics.fmean(column) for column in zip(*cells)]
+
+
+def report(options):
+    rows = [row for row in Records(options.records).rows if row["kind"] == "run"]
+    names = [name for name in options.samplers.split(",") if any(row["sampler"] == name for row in rows)]
+    found = {(row["problem"], row["seed"], row["sampler"]): row for row in rows}
+    # Only what all samplers have run.
+    pairs = sorted({(problem, seed) for problem, seed, _ in found}, key=lambda pair: (PROBLEMS.find(pair[0]), pair[1]))
+    pairs = [pair for pair in pairs if all((*pair, name) in found for name in names)]
+    ranks = {}
+    for pair in pairs:
+        regrets = [found[(*pair, name)]["regret"] for name in names]
+        ranks[pair] = [
+            sum(other < own for other in regrets) + (sum(other == own for other in regrets) + 1) / 2 for own in regrets
+        ]
+    seeds = {}
+    for problem, seed in pairs:
+        seeds.setdefault(problem, []).append(seed)
+    print(f"| problem | seeds | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
+    for problem, own in seeds.items():
+        medians = [statistics.median(found[problem, seed, name]["regret"] for seed in own) for name in names]
+        print(f"| {problem} | {len(own)} | {' | '.join(f'{median:.2e}' for median in medians)} |")
+    rng, drawn = random.Random(0), []
+    for _ in range(DRAWS):
+        some = rng.choices(list(seeds.items()), k=len(seeds))
+        drawn.append(mean_ranks(ranks, [(problem, rng.choices(own, k=len(own))) for problem, own in some]))
+    cells = []
+    for mean, column in zip(mean_ranks(ranks, seeds.items()), zip(*drawn)):
+        low, high = (sorted(column)[int(part * (DRAWS - 1))] for part in (0.025, 0.975))
+        cells.append(f"{mean:.2f} [{low:.2f}, {high:.2f}]")
+    print(f"| mean rank | {len(pairs)} | {' | '.join(cells)} |")
+    asks = [statistics.median(found[(*pair, name)]["ask_ms"] for pair in pairs) for name in names]
+    print(f"| median ask, ms of the processor | | {' | '.join(f'{ask:.1f}' for ask in asks)} |")
+    short = [row for row in rows if row["sampler"] in names and row["trials"] < max(row["trials"] for row in rows)]
+    print(f"\n{len(short)} runs stopped early", *(f"{r['sampler']} {r['problem']} {r['trials']}" for r in short), sep="; ")
+    timed = [row for row in Records(options.records).rows if row["kind"] == "times"]
+    if timed:
+        print(f"\n| sampler | {' | '.join(f'{mark} trials, ms' for mark in MARKS)} |\n|---|{'---|' * len(MARKS)}")
+    for row in timed:
+        print(f"| {row['sampler']} | {' | '.join(str(row['ms'].get(str(mark), '-')) for mark in MARKS)} |")
+
+
+def times(options):
+    records = Records(options.records)
+    for name in usable(options):
+        if records.has(kind="times", sampler=name):
+            continue
+        asks, cells = Asks(SAMPLERS[name](0, options.hub), distributions([(-1.0, 1.0)] * 6)), {}
+        while len(asks.clock) < options.trials and sum(asks.processor) <= options.limit:
+            trial = asks()
+            asks.study.tell(trial, sum((x - 0.3) ** 2 for x in trial.params.values()))
+            if len(asks.clock) in MARKS:
+                cells[str(len(asks.clock))] = round(statistics.median(asks.processor[-50:]) * 1e3, 2)
+        records.add(kind="times", sampler=name, ms=cells, trials=len(asks.clock), seconds=round(sum(asks.processor), 1))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     actions = parser.add_subparsers(dest="action", required=True)
-    for action, trials in (("ranks", 100), ("times", 5000)):
+    for action, trials, limit in (("run", 100, 120.0), ("report", 0, 0.0), ("times", 5000, 600.0)):
         one = actions.add_parser(action)
-        if action == "ranks":
+        if action == "run":
             one.add_argument("lab")
             one.add_argument("--seeds", type=int, default=5)
             one.add_argument("--problems", default=PROBLEMS)
-        one.add_argument("--trials", type=int, default=trials)
+        one.add_argument("records")
         one.add_argument("--samplers", default="wimble,tpe,gp,auto")
+        if action != "report":
+            one.add_argument("--trials", type=int, default=trials)
+            one.add_argument("--limit", type=float, default=limit)
+            one.add_argument("--hub")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    names = list(usable(options.samplers.split(",")))
-    (ranks if options.action == "ranks" else times)(options, names)
+    {"run": run, "report": report, "times": times}[options.action](options)
 
 
 if __name__ == "__main__":

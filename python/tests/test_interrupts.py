@@ -115,6 +115,30 @@ print(study.counts)
     assert "'running': 1, 'complete': 2" in out
 
 
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_a_forked_process_may_end_as_any_other(python, tmp_path, kind):
+    text = HEAD + """
+study = wimble.Study("s", SPACE, storage=sys.argv[1] or None, lease=1)
+(trial,) = study.ask()
+child = os.fork()
+if child == 0:
+    refused = 0
+    for call in (study.ask, lambda: study.tell(trial, 1.0), study.trials, lambda: study.counts, lambda: repr(study)):
+        try:
+            call()
+        except wimble.ForkError:
+            refused += 1
+    print(refused, flush=True)
+    sys.exit(7)  # with the study still there
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+time.sleep(2)  # the parent goes on renewing its lease
+study.tell(trial, 2.0)
+print(study.best.value)
+"""
+    out = python(text, tmp_path / "s.db" if kind == "file" else "").stdout
+    assert out.split() == ["5", "2.0"]
+
+
 @pytest.mark.parametrize("where", ["daemon", "atexit"])
 def test_the_interpreter_may_end_in_the_middle_of_a_wait(python, where):
     text = HEAD + """

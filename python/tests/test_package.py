@@ -24,6 +24,15 @@ def test_importing_is_quick_and_pulls_in_nothing(python):
     assert float(out[0]) < 0.5
 
 
+def test_modules_for_other_libraries_are_imported_when_they_are_used(python):
+    pytest.importorskip("matplotlib")
+    out = python(
+        "import sys, wimble\nassert 'wimble.plot' not in sys.modules\nprint(wimble.plot.history.__module__)\n"
+        "try:\n    wimble.minimze\nexcept AttributeError as error:\n    print(error)"
+    ).stdout.splitlines()
+    assert out == ["wimble.plot", "module 'wimble' has no attribute 'minimze'"]
+
+
 def test_the_stub_says_what_the_extension_has():
     import ast
 

@@ -259,7 +259,7 @@ def test_a_scheduler_and_a_search_go_on_from_their_state(tmp_path):
             config = searcher.suggest(f"t{n}")
             found.append(config)
             searcher.on_trial_result(f"t{n}", {"training_iteration": 1, "loss": config["x"]})
-            end = 27 if n % 2 else 1
+            end = 27 if n % 2 else 2
             searcher.on_trial_complete(f"t{n}", {"training_iteration": end, "loss": config["x"] / end})
         return found
 
@@ -269,6 +269,63 @@ def test_a_scheduler_and_a_search_go_on_from_their_state(tmp_path):
     other = WimbleSearch()
     other.restore(str(tmp_path / "search"))
     assert learn(other, 12, 18) == learn(searcher, 12, 18)
+
+
+def test_a_trial_that_ends_by_itself_is_a_whole_one_and_one_that_is_stopped_is_not():
+    class Trial:
+        def __init__(self, name):
+            self.trial_id = name
+
+    scheduler = WimbleScheduler("median", max_t=27, metric="loss", mode="min")
+    for n in range(8):
+        trial = Trial(f"t{n}")
+        scheduler.on_trial_add(None, trial)
+        for step in range(1, 10):
+            result = {"training_iteration": step, "loss": n + 1 / step}
+            if scheduler.on_trial_result(None, trial, result) == "STOP":
+                break
+        scheduler.on_trial_complete(None, trial, result)
+    ends = {number: at for number, at, _, ended in scheduler._events if ended}
+    assert scheduler._stopped and len(ends) == 8
+    assert all((ends[number] is not None) == (number in scheduler._stopped) for number in ends)
+
+    searcher = WimbleSearch({"x": tune.uniform(0, 1)}, "loss", "min", fidelity={"training_iteration": (2, 27)})
+
+    def ended(name, last):
+        """How far the trial is said to have come, and what is told of it."""
+        searcher.suggest(name)
+        for step in range(1, 6):
+            searcher.on_trial_result(name, {"training_iteration": step, "loss": 1.0})
+        searcher.on_trial_complete(name, last and {"training_iteration": last, "loss": 0.5})
+        _, outcome, at, over = searcher._told[-1]
+        assert over and isinstance(outcome, dict)
+        return at
+
+    # The last result again, as Tune gives it when a function returns; a result that a scheduler stopped; none, for a paused trial.
+    assert (ended("whole", 5), ended("stopped", 6), ended("paused", None)) == (None, 6.0, 5.0)
+
+
+def early(config):
+    for step in range(1, 1 + config["steps"]):
+        tune.report({"loss": config["x"] + 1 / step})
+
+
+def test_tune_shows_which_trials_ended_by_themselves(cluster, tmp_path):
+    searcher = WimbleSearch(seed=0, fidelity={"training_iteration": (1, 27)})
+    scheduler = WimbleScheduler("halving", max_t=27)
+    tune.Tuner(
+        early,
+        param_space={"x": tune.uniform(0, 1), "steps": 5},
+        tune_config=tune.TuneConfig(
+            search_alg=searcher, scheduler=scheduler, metric="loss", mode="min", num_samples=8, max_concurrent_trials=1
+        ),
+        run_config=tune.RunConfig(storage_path=str(tmp_path), name="study", verbose=0),
+    ).fit()
+    # Whole for both, or stopped for both.
+    searched = {number: at for number, _, at, ended in searcher._told if ended}
+    scheduled = {number: at for number, at, _, ended in scheduler._events if ended}
+    assert searched == scheduled and len(searched) == 8
+    assert None in searched.values() and set(searched.values()) - {None}
 
 
 def test_a_scheduler_says_what_is_wrong():

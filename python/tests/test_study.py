@@ -158,6 +158,28 @@ def test_telling_twice_and_other_mistakes():
         study.tell(study.ask()[0], 1.0, attributes={"a": math.nan})
 
 
+def test_names_that_there_are_none_of_are_said(tmp_path):
+    study = wimble.Study("s", SPACE, storage=tmp_path / "s.db", seed=0)
+    with pytest.raises(wimble.UnknownStudyError, match="there is no study `t`|no study") as unknown:
+        wimble.Study("t", storage=tmp_path / "s.db")
+    assert isinstance(unknown.value, KeyError) and unknown.value.study == "t"
+    study.tell(study.ask()[0], 1.0)
+    for call in (
+        lambda: study.ask(fix={"y": 1.0}),
+        lambda: study.predict([{"x": 0.0, "n": 1, "y": 1.0}]),
+        lambda: study.add({"x": 0.0, "n": 1, "y": 1.0}, 1.0),
+        lambda: wimble.Study("u", SPACE, fixed={"y": 1.0}),
+        lambda: wimble.Study("u", {"x": wimble.real(0, 1), "z": wimble.real(0, 1, when={"y": 1})}),
+    ):
+        with pytest.raises((KeyError, ValueError), match="y"):
+            call()
+    with pytest.raises(ValueError, match="the quantity is `loss`, but must be one of value"):
+        study.importance("loss")
+    with pytest.raises(TypeError, match="budget"):
+        wimble.Study("u", SPACE, budget=3)
+    assert len(study) == 1
+
+
 def test_released_trials_are_given_again_and_keys_repeat_an_answer():
     study = wimble.Study("s", SPACE, seed=0)
     (trial,) = study.ask(key="mine")

@@ -14,17 +14,19 @@
 (3, 'sgd')
 
 `wimble.minimize` runs a function; `wimble.Study` asks and tells, and keeps its trials where you want them.
-`wimble.optuna`, `wimble.sklearn`, `wimble.ray` and `wimble.plot` are imported by name.
+`wimble.optuna`, `wimble.sklearn`, `wimble.ray` and `wimble.plot` are for those who have these libraries; each is imported when it is
+first used.
 """
 
 from __future__ import annotations
 
 import atexit as _atexit
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from wimble import _wimble
 from wimble._errors import *  # noqa: F403
 from wimble._errors import __all__ as _errors
-from wimble._forecast import Estimate, Forecast, Importance, Share
+from wimble._forecast import Advice, Estimate, Forecast, Importance, Share
 from wimble._goal import Goal
 from wimble._minimize import Result, maximize, minimize
 from wimble._outcome import FAILED, INFEASIBLE, STOPPED, Failed, Infeasible, Measured, Stopped, measured
@@ -63,10 +65,24 @@ def methods() -> dict[str, str]:
 
 _atexit.register(_wimble.ending)
 
+if not _TYPE_CHECKING:
+    # Type checkers shall know a name that there is none of.
+
+    def __getattr__(name: str) -> object:
+        if name in ("optuna", "plot", "ray", "sklearn"):
+            import importlib
+
+            return importlib.import_module(f"wimble.{name}")
+        import sys
+
+        # With these, the traceback proposes the name that was meant.
+        raise AttributeError(f"module 'wimble' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+
 __all__ = [
     "FAILED",
     "INFEASIBLE",
     "STOPPED",
+    "Advice",
     "Boolean",
     "Categorical",
     "Estimate",

@@ -92,6 +92,10 @@ class ReplacedError(Error):
     """The study was deleted and created anew while it was open: `study`."""
 
 
+class PausedError(Error):
+    """The study is paused, so that no trial begins until it goes on: `study`."""
+
+
 class AddressError(Error, ValueError):
     """The address of a storage cannot be understood: `address`, `reason`."""
 

@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wimble import _outcome
-from wimble._errors import ExhaustedError, InvalidError, LeaseLostError, StorageError
+from wimble._errors import ExhaustedError, InvalidError, LeaseLostError, PausedError, StorageError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from wimble._study import Study
     from wimble._trial import Trial
+
+#: Seconds between looks at a study that is paused.
+PAUSED_LOOK = 0.5
 
 #: Calls a function for a trial.
 Call = Callable[[Callable[..., Any], "Trial"], Any]
@@ -103,18 +106,24 @@ class _Run:
         self.end = math.inf if how.timeout is None else time.monotonic() + how.timeout
         self.catch, self.callbacks, self.advance = how.catch, how.callbacks, advance
 
-    def ask(self, count: int) -> list[Trial]:
-        """Up to `count` trials, unless the run is over."""
+    def ask(self, count: int, running: int = 0) -> list[Trial]:
+        """Up to `count` trials, unless the run is over. Waits while the study is paused, unless some are running."""
         count = int(min(count, self.left))
         if count < 1 or self.study._stopping or time.monotonic() >= self.end:
             return []
-        try:
-            asked = self.study.ask(count)
-        except ExhaustedError:
-            # A finite space has no other configuration.
-            return []
-        self.left -= len(asked)
-        return asked
+        while True:
+            try:
+                asked = self.study.ask(count)
+            except ExhaustedError:
+                # A finite space has no other configuration.
+                return []
+            except PausedError:
+                if running or self.study._stopping or time.monotonic() >= self.end:
+                    return []
+                time.sleep(PAUSED_LOOK)
+                continue
+            self.left -= len(asked)
+            return asked
 
     def alone(self) -> None:
         """One trial at a time, in this thread."""
@@ -137,7 +146,7 @@ class _Run:
         failure: Exception | None = None
         try:
             while True:
-                for trial in self.ask(workers - len(running)) if failure is None else ():
+                for trial in self.ask(workers - len(running), len(running)) if failure is None else ():
                     future = pool.submit(evaluate, self.call, self.function, trial)
                     running[future] = trial
                     future.add_done_callback(done.put)

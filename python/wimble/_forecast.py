@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wimble import _html
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from wimble._record import dataclass
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,22 @@ class Forecast:
     threshold: float | None = None
     good: float | None = None
     good_upper_bound: float | None = None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A piece of advice on a study."""
+
+    #: What it is about: edge, no_effect, noise, failures or gain.
+    kind: str
+    #: What was found, and what to do.
+    message: str
+    #: The parameter that it is about, if it is about one.
+    parameter: str | None = None
+    #: For `gain`: what so many more `trials` are `expected` to gain, from `low` to `high`.
+    gain: dict[str, float] | None = None
+    #: For `noise`: how often to repeat each of the best configurations.
+    repeats: int | None = None
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from wimble._errors import InvalidError
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from wimble._record import dataclass
 
 #: Names, all minimised, or names with directions.
 Objectives = Union[str, Iterable[str], Mapping[str, str], None]

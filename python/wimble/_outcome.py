@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from wimble._errors import MeasurementError
 from wimble._goal import Goal
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from wimble._record import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from wimble import _wimble
 from wimble._errors import InvalidError
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field
+else:
+    from wimble._record import dataclass, field
 
 When = Union[Mapping[str, Any], None]
 #: Where the best value is expected: a value, or `{"at": value, "spread": 0.15}`.

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from wimble import _evaluation, _html, _outcome, _storage, _wimble
+from wimble import _addition, _evaluation, _outcome, _storage, _wimble
 from wimble._errors import InvalidError, whole
-from wimble._forecast import Estimate, Forecast, Importance, Share
 from wimble._goal import Constraints, Goal, Objectives, goal, read_fidelity
 from wimble._outcome import Outcome
+from wimble._records import Records
 from wimble._space import SpaceLike, Translation
-from wimble._trial import Front, Trial, from_fields
+from wimble._trial import Trial
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     import pandas  # type: ignore[import-untyped,unused-ignore]
 
-#: As many as a storage can count: the study runs for as long as somebody asks.
-_UNLIMITED = 2**63 - 1
 
-
-class Study:
+class Study(Records):
     """A study: a space, a goal, a method, and the trials so far.
 
     The command `wimble` and other processes may work on the same study at the same time. A trial that was asked for
@@ -173,48 +170,33 @@ class Study:
                 token = ""
         return type(self).__new__(type(self))._hold(inner, place, token, self._translation)
 
-    # What the study is.
+    # Pauses and notes.
 
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return str(self._settings["name"])
+    def pause(self) -> None:
+        """Lets no worker begin a trial, here or elsewhere, until :meth:`resume`. What runs is finished.
 
-    @property
-    def space(self) -> dict[str, Any]:
-        """What may be chosen, as it was given."""
-        return dict(self._translation.given)
+        `ask` raises PausedError meanwhile, and `optimize` waits.
 
-    @property
-    def known(self) -> list[str]:
-        """The constraints on the space that are known beforehand."""
-        return self._translation.space.known
+        >>> import wimble
+        >>> study = wimble.Study("pause", {"x": wimble.real(0, 1)})
+        >>> study.pause()
+        >>> study.ask()
+        Traceback (most recent call last):
+        ...
+        wimble._errors.PausedError: study `pause` is paused: no trial begins until `wimble resume pause`
+        >>> study.resume()
+        >>> len(study.ask())
+        1
+        """
+        self._inner.set_paused(True)
 
-    @property
-    def goal(self) -> Goal:
-        """Its objectives and constraints."""
-        return self._goal
+    def resume(self) -> None:
+        """Lets a paused study go on."""
+        self._inner.set_paused(False)
 
-    @property
-    def method(self) -> str:
-        """Its method, with the settings that were given."""
-        return str(self._settings["method"])
-
-    @property
-    def seed(self) -> int:
-        """Its seed."""
-        return int(self._settings["seed"])
-
-    @property
-    def storage(self) -> str | None:
-        """Where it is kept; None for memory."""
-        return self._storage
-
-    @property
-    def limit(self) -> int | None:
-        """How many trials it may have; None for no limit."""
-        budget = self._inner.budget()
-        return None if budget >= _UNLIMITED else budget
+    def note(self, trial: Trial | int, text: str) -> None:
+        """Writes a note on a trial, in the place of the one that was there; an empty one removes it."""
+        self._inner.note(trial if isinstance(trial, int) else trial.number, text)
 
     # Ask and tell.
 
@@ -364,7 +346,7 @@ class Study:
         >>> [trial.params for trial in study.ask()]
         [{'x': 0.25}]
         """
-        return self._add([(params, outcome, attributes, key)])[0]
+        return self._add([_addition.Row(params, outcome, attributes, key)])[0]
 
     def add_trials(self, source: Study | Iterable[Trial] | pandas.DataFrame) -> int:
         """Warm start: adds the finished trials of another study, of a list, or of the rows of a DataFrame.
@@ -374,124 +356,11 @@ class Study:
         """
         if isinstance(source, Study):
             source = source.trials(state="finished")
-        rows: list[tuple[Any, Any, Any, None]]
-        if hasattr(source, "to_dict") and hasattr(source, "columns"):
-            rows = [self._from_row(row) for row in source.to_dict("records")]
-        else:
-            # What was stopped is no outcome without its study's fidelity.
-            left_out = ("queued", "running", "stopped")
-            rows = [(t.params, _retold(t), t.attributes, None) for t in source if t.state not in left_out]
+        rows = _addition.rows(source, self._translation, self._goal)
         return len(self._add(rows)) if rows else 0
 
-    def _add(self, rows: Sequence[tuple[Mapping[str, Any], Any, Mapping[str, Any] | None, str | None]]) -> list[int]:
-        import uuid
-
-        additions = []
-        for params, outcome, attributes, key in rows:
-            given, beside = (None, {}) if outcome is None else _outcome.read(self._goal, outcome)
-            kept = {**beside, **(attributes or {})}
-            engine = self._translation.to_engine(params)
-            additions.append((key or uuid.uuid4().hex, engine, given, kept or None))
-        return self._inner.add(additions)
-
-    def _from_row(self, row: Mapping[Any, Any]) -> tuple[dict[str, Any], Any, None, None]:
-        def is_there(value: Any) -> bool:
-            return value is not None and value == value
-
-        params = {}
-        for name in self._translation.given:
-            value = row.get(f"params_{name}", row.get(name))
-            if is_there(value):
-                params[name] = value
-        names = [*self._goal.objectives, *self._goal.constraints]
-        values = {name: row[name] for name in names if is_there(row.get(name))}
-        return params, values if len(values) == len(names) else _outcome.FAILED, None, None
-
-    # What came of it.
-
-    def trials(self, state: str | None = None, *, first: int = 0, limit: int | None = None) -> list[Trial]:
-        """Trials in the order of their numbers; of one state (also "finished") if it is given."""
-        return self._all(self._inner.trials(state, first, limit))
-
-    def trial(self, number: int) -> Trial:
-        """The trial of a number."""
-        return self._one(self._inner.trial(number))
-
-    @property
-    def best(self) -> Trial | None:
-        """The trial with the best value; None if there is none yet."""
-        best = self._inner.best(1)
-        return self._one(best[0]) if best else None
-
-    def best_trials(self, count: int) -> list[Trial]:
-        """The trials with the best values, best first."""
-        return self._all(self._inner.best(count))
-
-    @property
-    def recommended(self) -> Trial | None:
-        """The trial to keep. Where values are noisy, the best of many may be luck; a method that models the noise knows."""
-        kept = self._inner.recommended()
-        return None if kept is None else self._one(kept)
-
-    @property
-    def front(self) -> Front:
-        """The trials that keep all constraints and that no other such trial dominates, with their hypervolume."""
-        trials, reference, hypervolume, _ = self._inner.front()
-        return Front(self._all(trials), dict(zip(self._goal.objectives, reference)), hypervolume)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many trials there are, by state."""
-        return self._inner.counts()
-
-    def __len__(self) -> int:
-        return sum(self.counts.values())
-
-    def predict(self, points: Iterable[Mapping[str, Any]]) -> list[Forecast] | None:
-        """What the method predicts for each configuration; None if it has no model, or nothing to learn from yet."""
-        forecasts = self._inner.predict([self._translation.to_engine(point) for point in points])
-        return None if forecasts is None else [Forecast(**forecast) for forecast in forecasts]
-
-    def importance(self, quantity: str | None = None) -> Importance:
-        """Which parameters matter for an objective or a constrained value; default: the first objective.
-
-        Shares of the variance (Sobol indices) of a model of the trials, each with an interval.
-
-        >>> import wimble
-        >>> space = {"matters": wimble.real(-1, 1), "idle": wimble.real(-1, 1)}
-        >>> study = wimble.Study("importance", space, method="sobol", seed=0)
-        >>> _ = study.optimize(lambda trial: trial["matters"] ** 2, trials=60)
-        >>> list(study.importance())
-        ['matters', 'idle']
-        """
-        shares, explained, trials = self._inner.importance(quantity or next(iter(self._goal.objectives)))
-        shares.sort(key=lambda share: -share[2][0])
-        found = Importance({name: Share(Estimate(*alone), Estimate(*total)) for name, alone, total in shares})
-        found.explained, found.trials = explained, trials
-        return found
-
-    def to_dataframe(self, state: str | None = None) -> pandas.DataFrame:
-        """The trials as a DataFrame: number, state, a column for each value, `params_…` for each dimension, and more."""
-        import pandas
-
-        names = [*self._goal.objectives, *(n for n in self._goal.constraints if n not in self._goal.objectives)]
-        columns = ["number", "state", *names, *(f"params_{name}" for name in self._translation.given)]
-        columns += ["reason", "worker", "started", "finished", "attributes"]
-        rows = [
-            {
-                "number": t.number,
-                "state": t.state,
-                **t.values,
-                **{f"params_{name}": value for name, value in t.params.items()},
-                "reason": t.reason,
-                "worker": t.worker,
-                "started": t.started,
-                "finished": t.finished,
-                "attributes": t.attributes,
-            }
-            for t in self.trials(state)
-        ]
-        return pandas.DataFrame(rows, columns=columns)
+    def _add(self, rows: Iterable[_addition.Row]) -> list[int]:
+        return self._inner.add([_addition.to_engine(row, self._translation, self._goal) for row in rows])
 
     # Running it.
 
@@ -542,37 +411,12 @@ class Study:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # How it looks.
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{count} {state}" for state, count in self.counts.items() if count) or "no trials"
-        where = f", storage={self._storage!r}" if self._storage and "@" not in self._storage else ""
-        best = self.best
-        told = f", best {best.value!r}" if best is not None else ""
-        return f"Study({self.name!r}, {self._goal}, method={self.method!r}, seed={self.seed}{where}: {counts}{told})"
-
-    def _repr_html_(self) -> str:
-        several = len(self._goal.objectives) > 1
-        shown = self.front if several else self.best_trials(10)
-        about = _html.pairs(
-            f"Study {self.name}",
-            [("goal", self._goal), ("method", self.method), ("seed", self.seed), *self.counts.items()],
-        )
-        return about + _html.trials("Front" if several else "Best trials", shown)
-
     def __reduce__(self) -> tuple[Any, ...]:
         if self._storage is None:
             raise TypeError(
                 f"study {self.name!r} is in the memory of this process and cannot be pickled; give it a storage"
             )
         return _reopen, (self.name, self._translation.given, self.known, self._storage, self._token, self._fixed)
-
-    def _one(self, fields: dict[str, Any]) -> Trial:
-        return from_fields(fields, self._translation.from_engine(fields["params"]))
-
-    def _all(self, listed: list[dict[str, Any]]) -> list[Trial]:
-        return [self._one(fields) for fields in listed]
-
 
 def _reopen(
     name: str,
@@ -597,9 +441,3 @@ def _token(trial: Trial | str) -> str:
             {"field": "trial", "value": trial.number},
         )
     return trial.token
-
-
-def _retold(trial: Trial) -> Any:
-    if trial.state == "complete":
-        return {name: _outcome.measured(value, trial.deviations.get(name)) for name, value in trial.values.items()}
-    return _outcome.INFEASIBLE if trial.state == "infeasible" else _outcome.FAILED(trial.reason, trial.output)

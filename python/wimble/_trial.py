@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wimble import _html
 from wimble._errors import InvalidError
 
 if TYPE_CHECKING:
+    from dataclasses import dataclass, field
     from datetime import datetime
+else:
+    from wimble._record import dataclass, field
 
 
 @dataclass(frozen=True, repr=False)

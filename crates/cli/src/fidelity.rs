@@ -2,7 +2,7 @@
 
 use wimble::goal::{Fidelity, Goal};
 use wimble::outcome::{Measurement, Outcome};
-use wimble_study::{Filter, Stage, Step, Study};
+use wimble_study::{Filter, Stage, State, Step, Study, Trial};
 
 use crate::plot;
 use crate::progress::short;
@@ -11,6 +11,16 @@ use crate::progress::short;
 pub fn part(goal: &Goal, measurement: &Measurement) -> String {
     match (goal.part(measurement), goal.partial()) {
         (Some(at), Some(Fidelity { high, .. })) => format!(" at {}/{}", short(at), short(*high)),
+        _ => String::new(),
+    }
+}
+
+/// ` at 9/81` for a trial that is paused there, and nothing for others.
+pub fn paused(goal: &Goal, trial: &Trial) -> String {
+    match (&trial.state, trial.until) {
+        (State::Paused(_), Some(_)) => {
+            part(goal, &Measurement { fidelity: trial.until, ..0.0.into() })
+        }
         _ => String::new(),
     }
 }
@@ -29,7 +39,7 @@ pub fn so_far(goal: &Goal, reached: f64) -> String {
     }
 }
 
-/// What the finished trials of a study cost, against carrying all of them out in full.
+/// What the finished and the paused trials of a study cost, against carrying all of them out in full.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spent {
     /// What was carried out.
@@ -38,6 +48,8 @@ pub struct Spent {
     pub in_full: f64,
     /// How many trials were stopped.
     pub stopped: u64,
+    /// How many are paused, and may be continued.
+    pub paused: u64,
 }
 
 impl Spent {
@@ -45,7 +57,7 @@ impl Spent {
     pub fn of(study: &Study) -> wimble_study::Result<Option<Self>> {
         let goal = &study.settings().goal;
         let Some(Fidelity { high, .. }) = goal.partial() else { return Ok(None) };
-        let mut all = Self { spent: 0.0, in_full: 0.0, stopped: 0 };
+        let mut all = Self { spent: 0.0, in_full: 0.0, stopped: 0, paused: 0 };
         let finished = Filter { stage: Some(Stage::Finished), ..Filter::default() };
         for trial in study.each_trial(&finished) {
             let trial = trial?;
@@ -56,7 +68,23 @@ impl Spent {
                 all.stopped += u64::from(part.is_some());
             }
         }
+        let paused = Filter { stage: Some(Stage::Paused), ..Filter::default() };
+        for trial in study.each_trial(&paused) {
+            all.spent += trial?.until.unwrap_or(0.0).min(*high);
+            all.in_full += high;
+            all.paused += 1;
+        }
         Ok(Some(all).filter(|all| all.in_full > 0.0))
+    }
+
+    /// How many trials did not come to the end: `3 trials stopped early, 40 paused`.
+    pub fn ended_early(&self) -> String {
+        let trials = |count: u64| format!("{count} trial{}", if count == 1 { "" } else { "s" });
+        match (self.stopped, self.paused) {
+            (0, paused @ 1..) => format!("{} paused", trials(paused)),
+            (stopped, 0) => format!("{} stopped early", trials(stopped)),
+            (stopped, paused) => format!("{} stopped early, {paused} paused", trials(stopped)),
+        }
     }
 
     /// In words: `412 of 8,100 epochs, 19.7 times fewer`.
@@ -108,11 +136,17 @@ mod tests {
     #[test]
     fn what_was_saved_is_said_in_words() {
         let goal = Goal::default().fidelity("epochs", 1.0, 81.0).unwrap();
-        let spent = |spent, in_full| Spent { spent, in_full, stopped: 1 }.text(&goal);
+        let spent = |spent, in_full| Spent { spent, in_full, stopped: 1, paused: 0 }.text(&goal);
         assert_eq!(spent(412.0, 8_100.0), "412 of 8,100 epochs, 19.7 times fewer");
         assert_eq!(spent(8_100.0, 8_100.0), "8,100 of 8,100 epochs");
         assert_eq!(grouped(1_234_567.0), "1,234,567");
         assert_eq!((grouped(999.5), grouped(0.25)), ("999.5".to_owned(), "0.25".to_owned()));
+        let early =
+            |stopped, paused| Spent { spent: 1.0, in_full: 2.0, stopped, paused }.ended_early();
+        assert_eq!(early(0, 0), "0 trials stopped early");
+        assert_eq!(early(1, 0), "1 trial stopped early");
+        assert_eq!(early(0, 48), "48 trials paused");
+        assert_eq!(early(3, 40), "3 trials stopped early, 40 paused");
         let at = |fidelity| part(&goal, &Measurement { fidelity, ..1.0.into() });
         assert_eq!(
             (at(Some(9.0)), at(Some(81.0)), at(None)),

@@ -29,8 +29,8 @@ use crate::commands::mcp;
 use crate::commands::serve;
 use crate::commands::{
     advise, ask, best, check, copy, delete, doctor, enqueue, export, extend, import, importance,
-    init, manual, methods, minimize, plot as plot_command, problems, report, run, show, status,
-    stop, studies, tell, trials,
+    init, manual, methods, minimize, note, pause, plot as plot_command, problems, report, run,
+    show, status, stop, studies, tell, trials,
 };
 
 /// Find the minimum of expensive functions, many points at a time.
@@ -66,12 +66,18 @@ enum Command {
     Status(status::Arguments),
     /// End a study that runs anywhere: what runs is finished, nothing new is started
     Stop(stop::Arguments),
+    /// Let no worker begin a trial, until `resume`; what runs is finished
+    Pause(pause::Arguments),
+    /// Let a paused study go on
+    Resume(pause::Arguments),
     /// Show the best configurations
     Best(best::Arguments),
     /// List the trials of a study
     Trials(trials::Arguments),
     /// Show everything about one trial
     Show(show::Arguments),
+    /// Write a note on a trial, or list the notes of a study
+    Note(note::Arguments),
     /// Say what to widen, drop or repeat, and whether to stop
     Advise(advise::Arguments),
     /// Show which parameters matter
@@ -131,9 +137,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Enqueue(arguments) => enqueue::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Stop(arguments) => stop::run(&arguments),
+        Command::Pause(arguments) => pause::pause(&arguments),
+        Command::Resume(arguments) => pause::resume(&arguments),
         Command::Best(arguments) => best::run(&arguments),
         Command::Trials(arguments) => trials::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Note(arguments) => note::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
         Command::Importance(arguments) => importance::run(&arguments),
         Command::Plot(arguments) => plot_command::run(&arguments),

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wimble::goal::Goal;
-use wimble::outcome::Failure;
+use wimble::outcome::{Failure, Measurement};
 use wimble_study::runner::{Damaged, Event};
 use wimble_study::study_file::duration;
 use wimble_study::{Clock as _, Counts, Outcome, Study, SystemClock, Timestamp};
 
+use crate::fidelity;
 use crate::front;
+use crate::storage::quoted;
 
 /// How often the bar is brought up to date.
 const REFRESH: Duration = Duration::from_millis(200);
@@ -138,6 +140,15 @@ impl Display {
                     first_line(reason)
                 ));
             }
+            Event::Paused { trial, at } => {
+                if self.kind == Kind::Lines {
+                    self.say(&format!("trial {trial}: paused{}", self.place(*at)));
+                }
+            }
+            Event::Anew { trial, at } => self.say(&format!(
+                "trial {trial}: begins anew, because its folder is not on this machine; it was{}",
+                self.place(*at)
+            )),
             Event::Released { trial } => self.say(&format!("trial {trial}: back in the queue")),
             Event::Dropped { trial, reason } => {
                 self.say(&format!("trial {trial}: dropped: {reason}"));
@@ -169,8 +180,19 @@ impl Display {
             Event::Unjudged { reason } => self.say(&format!(
                 "no trial is stopped early, because the stopping rule cannot judge: {reason}"
             )),
+            Event::StudyPaused => self.say(&format!(
+                "the study is paused: no trial begins until `wimble resume {}`",
+                quoted(&study.settings().name)
+            )),
+            Event::StudyResumed => self.say("the study goes on"),
             Event::Started(_) => {}
         }
+    }
+
+    /// ` at 9/81`.
+    fn place(&self, fidelity: f64) -> String {
+        let reached = Measurement { fidelity: Some(fidelity), ..0.0.into() };
+        fidelity::part(&self.goal, &reached)
     }
 
     /// What an unreachable storage means for the user.
@@ -231,6 +253,9 @@ impl Display {
             Some(total) => format!("{done}/{total}"),
         };
         text.push_str(&format!(", {} running", counts.running));
+        if counts.paused > 0 {
+            text.push_str(&format!(", {} paused", counts.paused));
+        }
         if counts.failed > 0 {
             text.push_str(&format!(", {} failed", counts.failed));
         }

@@ -46,7 +46,7 @@ pub fn trials(settings: &Settings, trials: &[Trial]) -> Fitted {
     let states = column("state", trials, |trial| {
         let measurement = trial.outcome().and_then(Outcome::measurement);
         let part = measurement.map(|told| fidelity::part(goal, told)).unwrap_or_default();
-        format!("{}{part}", state(trial, goal))
+        format!("{}{part}{}", state(trial, goal), fidelity::paused(goal, trial))
     });
     listed(settings, trials, Some(states))
 }

@@ -69,6 +69,7 @@ impl Worker {
             workers: file.workers,
             time: file.time,
             spend,
+            stop_when: file.stop_when,
             patience,
             kept: Some(kept.clone()),
             stop,

@@ -124,12 +124,17 @@ fn a_runner_that_is_killed_and_started_again_continues_its_own_trials_at_once() 
 
 #[test]
 fn a_runner_that_was_stopped_for_longer_than_its_lease_loses_nothing() {
-    let script = "echo \"$WIMBLE_TRIAL\" >> began; sleep 4; echo 1";
-    let desk = Desk::new("trials = 2\nworkers = 2\nlease = \"1s\"", script);
+    // With WIMBLE_TEST_LONG as it was found: the lease of a study by default, and a minute and a half.
+    let (lease, command, stopped) = match std::env::var_os("WIMBLE_TEST_LONG") {
+        Some(_) => ("60s", 120, 90_000),
+        None => ("1s", 4, 2_500),
+    };
+    let script = format!("echo \"$WIMBLE_TRIAL\" >> began; sleep {command}; echo 1");
+    let desk = Desk::new(&format!("trials = 2\nworkers = 2\nlease = \"{lease}\""), &script);
     let run = desk.start("state", &["run"]);
     wait_until("trials begin", || desk.lines("began").len() == 2);
     signal(&run, Signal::STOP);
-    sleep(Duration::from_millis(2_500));
+    sleep(Duration::from_millis(stopped));
     signal(&run, Signal::CONT);
     finish(run);
     assert_eq!(desk.lines("began").len(), 2, "a healthy command was killed");

@@ -74,6 +74,33 @@ fn a_training_is_stopped_where_it_falls_behind() {
 }
 
 #[test]
+fn a_training_is_paused_and_continued_from_its_checkpoint() {
+    let folder = copy(&["continued.toml", "train.py"]);
+    if !Command::new("python3").arg("--version").status().is_ok_and(|status| status.success()) {
+        println!("skipped: there is no Python");
+        return;
+    }
+    let text = std::fs::read_to_string(folder.path().join("continued.toml")).unwrap();
+    let shorter = text.replace("epochs = 400", "epochs = 150");
+    std::fs::write(folder.path().join("continued.toml"), shorter).unwrap();
+    let said = printed(folder.path(), &["run", "continued.toml", "--quiet"]);
+    assert!(said.contains(" paused: 1") && said.contains("times fewer"), "{said}");
+    let said = printed(folder.path(), &["trials", "continued", "--state", "paused"]);
+    assert!(said.contains("paused at 3/27"), "{said}");
+    let trials = printed(folder.path(), &["trials", "continued", "--json", "--state", "paused"]);
+    let first: serde_json::Value = serde_json::from_str(trials.lines().next().unwrap()).unwrap();
+    let number = first["trial"].to_string();
+    let said = printed(folder.path(), &["show", "continued", &number]);
+    assert!(said.contains(": paused at ") && said.contains("epochs"), "{said}");
+    // More to spend: what is paused goes on.
+    std::fs::write(folder.path().join("continued.toml"), text.replace("400", "200")).unwrap();
+    let said = printed(folder.path(), &["run", "continued.toml", "--quiet", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert!(report["fidelity_spent"].as_f64().unwrap() >= 200.0, "{report}");
+    assert_eq!(report["counts"]["failed"], 0, "{report}");
+}
+
+#[test]
 fn a_compiled_program_is_tuned() {
     let folder = copy(&["spring.toml", "spring.cpp"]);
     let compiled = Command::new("c++")

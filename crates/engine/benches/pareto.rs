@@ -42,6 +42,22 @@ fn fronts(criterion: &mut Criterion) {
             });
         });
     }
+    // One more trial after so many: the front is not computed again.
+    for (len, objectives) in [(1_000, 2), (1_000_000, 2), (1_000, 3), (1_000_000, 3)] {
+        let mut front = Front::new(objectives).expect("there is an objective");
+        front.set_reference(&vec![1.0; objectives]).expect("it is finite");
+        for row in cube(len, objectives).rows() {
+            front.insert(row).expect("it is finite");
+        }
+        let more = cube(1_000, objectives);
+        let mut next = more.rows().cycle();
+        criterion.bench_function(
+            &format!("front_insert_one_after_n{len}_k{objectives}"),
+            |bencher| {
+                bencher.iter(|| black_box(front.insert(next.next().expect("it has no end"))));
+            },
+        );
+    }
     for (len, objectives) in [(10_000, 2), (10_000, 3), (2_000, 5)] {
         let rows = cube(len, objectives);
         criterion.bench_function(&format!("front_n{len}_k{objectives}"), |bencher| {

@@ -16,7 +16,8 @@ pub struct Forecast {
     /// The standard deviation of the method's uncertainty about the value, without the noise of a measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deviation: Option<f64>,
-    /// The probability of a good value.
+    /// The probability of a good value: its `probability`, the `threshold` up to which values are good where there is one, and the
+    /// `upper_bound` of the probability where the method has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good: Option<Good>,
     /// The probability that the trial has a value: it neither fails nor is infeasible.
@@ -45,6 +46,7 @@ pub struct Expected {
 pub(crate) type Forecasts = Option<Vec<Forecast>>;
 
 /// The probability of a value that is at least as good as a threshold.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Good {
     /// The threshold: τ of a classifier; the best value known, for a model of the value. `None` where trials are good by their merit under a

@@ -100,6 +100,7 @@ impl Objective {
 }
 
 /// Which values of a constrained quantity are allowed. The bound itself is allowed.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -148,7 +149,7 @@ impl fmt::Display for Bound {
 pub struct Constraint {
     /// Its name, as in the results that are told. It may also be the name of an objective.
     pub name: String,
-    /// Which values are allowed.
+    /// Which values are allowed: `Bound::AtMost(limit)` or `Bound::AtLeast(limit)`, the limit itself included.
     pub bound: Bound,
 }
 
@@ -328,6 +329,18 @@ impl Goal {
     ) -> impl Iterator<Item = f64> + 'm {
         let measured = self.constraints.iter().zip(&measurement.constraints);
         measured.map(|(constraint, measured)| constraint.bound.violation(measured.value))
+    }
+
+    /// By how much a measurement, as it was told, exceeds each limit; negative where it is within.
+    pub(crate) fn gaps<'m>(
+        &'m self,
+        measurement: &'m Measurement,
+    ) -> impl Iterator<Item = f64> + 'm {
+        let measured = self.constraints.iter().zip(&measurement.constraints);
+        measured.map(|(constraint, measured)| match constraint.bound {
+            Bound::AtMost(limit) => measured.value - limit,
+            Bound::AtLeast(limit) => limit - measured.value,
+        })
     }
 
     /// Whether a measurement, as it was told, misses a constraint: its trial is *violating*.

@@ -178,6 +178,7 @@ impl Threshold {
 }
 
 /// How much each label counts in a classifier's loss.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
@@ -326,7 +327,10 @@ mod tests {
         history.push(&[9.0], Outcome::Infeasible).unwrap();
         let labels = Threshold::default().label(history.points(), history.objective()).unwrap();
         assert_eq!(labels.to_vec(), [1.0, 1.0, 1.0, 0.0]);
-        assert_eq!(labels.good(), 3);
+        assert_eq!((labels.good(), labels.len(), labels.is_empty()), (3, 4, false));
+        let none = History::new(1);
+        let labels = Threshold::Fixed { value: 0.0 }.label(none.points(), none.objective());
+        assert!(labels.unwrap().is_empty());
     }
 
     #[test]
@@ -343,6 +347,10 @@ mod tests {
         assert_eq!(weights, [3.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
         assert_eq!(labels.targets(), [2.0 / 3.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(labels.to_vec(), [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+        // The unit of values has no effect: improvements are relative to their mean.
+        let ten_times = self::history(&[10.0, 20.0, 30.0, 90.0, 90.0, 90.0]);
+        let weights: Vec<f64> = (0..6).map(|i| label(&ten_times).weight(i)).collect();
+        assert_eq!(weights, [3.0, 2.0, 1.0, 1.0, 1.0, 1.0]);
         let ties = self::history(&[1.0, 1.0, 5.0, 6.0]);
         assert_eq!((label(&ties).weight(0), label(&ties).target(0)), (2.0, 0.5));
         let uniform = Threshold::default().label(history.points(), history.objective()).unwrap();
@@ -372,6 +380,12 @@ mod tests {
         }
         assert!(Threshold::Fixed { value: f64::NAN }.check().is_err());
         assert!(Threshold::default().check().is_ok());
+        let grid = |count| {
+            let grid = Grid { low: 0.0, high: 1.0, count };
+            Threshold::Grid { fraction: 0.25, grid }.check().is_ok()
+        };
+        assert!(grid(2) && grid(MOST_THRESHOLDS));
+        assert!(!grid(1) && !grid(MOST_THRESHOLDS + 1));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +24,8 @@ use crate::points::Points;
 use crate::seed::Seed;
 use crate::space::{Configuration, Fingerprint, SearchSpace};
 use crate::standing::Standing;
-use crate::stopping::{Stopping, Verdict};
-use crate::strategy::{Evidence, Memory, Run, Strategy, Work};
+use crate::stopping::{Judge, Stopping, Verdict};
+use crate::strategy::{Evidence, FreeWorkers, Memory, Run, Strategy, Work};
 
 /// One evaluation: what to try.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,8 +58,8 @@ pub struct Best {
 pub struct Front {
     /// The trials with their values as told, best first by the first objective.
     pub trials: Vec<(Trial, Measurement)>,
-    /// The reference point of the hypervolume, as given with the objectives or else inferred from the front (see
-    /// [`Standing::reference`]); empty if no trial is on the front.
+    /// The reference point of the hypervolume, as given with the objectives or else a tenth of the front's extent
+    /// beyond its worst value; empty if no trial is on the front.
     pub reference: Vec<f64>,
     /// The hypervolume between the front and the reference point: its `value`, and its `deviation`, which is the standard
     /// error of an estimate and 0 if the value is exact.
@@ -82,6 +83,8 @@ pub struct Ledger {
     pending: BTreeMap<u64, Vec<f64>>,
     standing: Standing,
     memory: Memory,
+    /// What stopping rules remember. It only saves work, so that a verdict needs no other right than to read.
+    judge: Mutex<Judge>,
 }
 
 impl Ledger {
@@ -97,6 +100,7 @@ impl Ledger {
             issued: 0,
             pending: BTreeMap::new(),
             memory: Memory::default(),
+            judge: Mutex::default(),
         }
     }
 
@@ -106,14 +110,11 @@ impl Ledger {
         self.show(strategy, &pending, |evidence, memory| strategy.propose(evidence, count, memory))
     }
 
-    /// What `count` workers do next: begin new trials, or continue some of the `paused` ones, each up to a fidelity.
-    /// Pending trials that are not paused are running.
-    pub fn plan(
-        &mut self,
-        strategy: &dyn Strategy,
-        paused: &[u64],
-        count: usize,
-    ) -> Result<Vec<Run>> {
+    /// What free workers do next: begin new trials, or continue some of the paused ones, each up to a fidelity. Pending trials
+    /// that are not paused are running. There are fewer runs than workers if no trial may begin and no paused one is worth
+    /// going on.
+    pub fn plan(&mut self, strategy: &dyn Strategy, free: &FreeWorkers<'_>) -> Result<Vec<Run>> {
+        let &FreeWorkers { count, paused, room } = free;
         for trial in paused {
             self.running(*trial)?;
         }
@@ -121,14 +122,15 @@ impl Ledger {
             let pending = Points::from_rows(self.space.dim(), self.pending.values());
             let Self { space, history, seed, memory, .. } = self;
             let evidence = Evidence { space, history, pending: &pending, seed: *seed };
-            return strategy.plan(evidence, paused, count, memory);
+            return strategy.plan(evidence, free, memory);
         }
         let until = self.goal().partial().map_or(1.0, |range| range.high);
         // A method that does not look at curves never pauses a trial: those that are finish first.
         let continued = paused.iter().take(count).map(|trial| Work::Continue(*trial));
         let mut runs: Vec<Run> = continued.map(|work| Run { work, until }).collect();
-        if runs.len() < count {
-            let points = self.propose(strategy, count - runs.len())?;
+        let begin = (count - runs.len()).min(room);
+        if begin > 0 {
+            let points = self.propose(strategy, begin)?;
             let started = points.rows().map(|x| Work::New(x.to_vec()));
             runs.extend(started.map(|work| Run { work, until }));
         }
@@ -204,7 +206,8 @@ impl Ledger {
     /// Whether a pending trial should go on after the steps that were reported of it.
     pub fn verdict(&self, trial: u64, rule: &Stopping) -> Result<Verdict> {
         self.running(trial)?;
-        rule.verdict(&self.history, trial, self.seed)
+        let mut judge = self.judge.lock().unwrap_or_else(PoisonError::into_inner);
+        judge.verdict(rule, &self.history, trial, self.seed)
     }
 
     /// Records the outcome of a pending trial. If this fails, nothing changes.

@@ -35,6 +35,7 @@ pub mod forecast;
 pub mod goal;
 pub mod history;
 pub mod importance;
+pub mod kernel;
 pub mod labels;
 pub mod outcome;
 pub mod points;
@@ -56,14 +57,12 @@ mod violation;
 // What follows is public only because the other crates of this workspace, the tests and the benches are crates of their
 // own. It is no part of the engine's face, is left out of its documentation, and may change in any version. These modules
 // are hidden as a whole; `internals` has single items of modules that are private; and a few items of the modules above are
-// hidden where they stand, because no program has to name them: choices that the documentation of a setting lists, parts of a
-// result, and the theorems' bounds, which the laboratory evaluates.
+// hidden where they stand, because no program has to name them: choices that the documentation of a setting lists, and parts of a
+// result.
 #[doc(hidden)]
 pub mod column;
 #[doc(hidden)]
 pub mod curves;
-#[doc(hidden)]
-pub mod kernel;
 #[doc(hidden)]
 pub mod ledger;
 #[doc(hidden)]
@@ -79,7 +78,7 @@ pub use error::{Error, Result};
 
 /// What a program that optimises needs: `use wimble::prelude::*`.
 pub mod prelude {
-    pub use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd};
+    pub use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd, Thompson};
     pub use crate::classifier::{
         BayesianLogistic, Boosting, Confidence, Ensemble, Forest, LeastSquares, Perceptron, Target,
     };
@@ -106,10 +105,6 @@ pub mod internals {
     pub use crate::seed::fnv::fnv1a;
     pub use crate::strategy::spec::names::{CLASSIFIERS, METHODS, RULES};
     pub use crate::strategy::spec::{BorePlusPlusSpec, BoreSpec};
-    pub use crate::theory::confidence::{LabelNoise, SubGaussian, confidence_width_for};
-    pub use crate::theory::deviation_sum::{
-        deviation_sum, paper_constant_follows, paper_deviation_sum,
-    };
     pub use crate::theory::uniform_boundary::uniform_boundary;
 
     /// The normal distribution.
@@ -135,4 +130,6 @@ mod guide {
     struct Objectives;
     #[doc = include_str!("../../../docs/guide/curves.md")]
     struct Curves;
+    #[doc = include_str!("../../../docs/guide/theory.md")]
+    struct Theory;
 }

@@ -89,6 +89,7 @@ impl From<Measured> for Measurement {
 }
 
 /// How a trial failed. A text alone is a reason: `Failure::from("it diverged")`.
+#[doc(hidden)]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Why, in one line; empty if unknown.
@@ -110,7 +111,8 @@ impl<T: Into<String>> From<T> for Failure {
 pub enum Outcome {
     /// The evaluation gave a measurement.
     Measured(Measurement),
-    /// The evaluation failed and gave no value. Another attempt might give one.
+    /// The evaluation failed and gave no value. Another attempt might give one. A text alone is a reason:
+    /// `Outcome::Failed("it diverged".into())`; [`Outcome::failed`] gives none.
     Failed(Failure),
     /// The configuration cannot be evaluated, and another attempt would not change that.
     Infeasible,

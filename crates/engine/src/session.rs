@@ -18,9 +18,10 @@ use crate::outcome::{Measurement, Outcome};
 use crate::seed::Seed;
 use crate::space::{Configuration, SearchSpace};
 use crate::stopping::{Stopping, Verdict};
-use crate::strategy::{Run, Strategy, Work};
+use crate::strategy::{FreeWorkers, Run, Strategy, Work};
 
 pub use crate::ledger::{Best, Front, Trial};
+#[doc(hidden)]
 pub use crate::standing::Standing;
 
 /// More points than anybody asks for on purpose: a guard against a slip of the keyboard.
@@ -67,7 +68,8 @@ impl Session {
     /// paused trial its last step: [`best`](Self::best) looks at trials that were told.
     pub fn plan(&mut self, paused: &[u64], count: usize) -> Result<Vec<(Trial, f64)>> {
         check_size(count)?;
-        let runs = self.ledger.plan(&*self.strategy, paused, count)?;
+        let free = FreeWorkers { count, paused, room: usize::MAX };
+        let runs = self.ledger.plan(&*self.strategy, &free)?;
         let mut planned = Vec::with_capacity(count);
         for Run { work, until } in runs {
             let id = match work {
@@ -212,6 +214,7 @@ impl Session {
     }
 
     /// Which trials stand out, by their numbers.
+    #[doc(hidden)]
     pub fn standing(&self) -> &Standing {
         self.ledger.standing()
     }

@@ -4,12 +4,8 @@
 //! *violating*: it is on no front and no best, however good its objectives are.
 //!
 //! # Total violation
-//! As long as every trial is violating, the one with the smallest total violation comes nearest:
-//! ```text
-//! total_i = Σ_j v_ij / max_k v_kj
-//! ```
-//! v_ij is by how much trial i misses constraint j (0 if it meets it). Each constraint is measured by the largest
-//! violation of it so far, so that units do not matter.
+//! As long as every trial is violating, the one with the smallest total violation comes nearest. The total is that by which methods order
+//! such trials ([`Violation`]): each constraint in units of its own, and one that is given twice counts once.
 //!
 //! # Hypervolume
 //! Its reference point is given with the objectives; a coordinate that is not given is inferred from the front, a tenth
@@ -27,6 +23,7 @@ use crate::outcome::Measurement;
 use crate::pareto::{self, Front, Hypervolume, Placement};
 use crate::points::Points;
 use crate::seed::Seed;
+use crate::violation::{FIRST, Violation};
 
 /// How many of the best trials are kept at hand.
 const LEADERS: usize = 10;
@@ -46,8 +43,10 @@ pub struct Standing {
     /// The best by the first objective: of those that meet all constraints, the earlier of equal ones first.
     leaders: Vec<(f64, u64)>,
     violating: u64,
-    /// By how much each trial misses each constraint, until one meets them all.
+    /// By how much each trial exceeds each limit, until one meets them all.
     violations: Vec<(u64, Box<[f64]>)>,
+    /// By how much the first measurements exceed each limit, constraint by constraint: what totals are measured by.
+    first: Vec<Vec<f64>>,
     /// The fidelity of the trials that are compared: the highest reached; infinite for whole evaluations.
     reached: f64,
 }
@@ -63,7 +62,8 @@ struct Row {
 pub struct Nearest {
     /// Its number.
     pub trial: u64,
-    /// Its total violation, from 0 to the number of constraints.
+    /// Its total violation: how much it misses each constraint, in units of the constraint's median distance from its limit over the first 20
+    /// measurements, summed.
     pub violation: f64,
 }
 
@@ -75,6 +75,7 @@ impl Standing {
             front.set_reference(&reference).expect("a goal has finite references");
         }
         Self {
+            first: vec![Vec::new(); goal.constraints().len()],
             goal,
             front,
             rows: BTreeMap::new(),
@@ -93,17 +94,24 @@ impl Standing {
     /// If the measurement does not fit the goal; nothing changes then.
     pub fn push(&mut self, trial: u64, measurement: &Measurement) -> Result<()> {
         self.goal.check(trial, measurement)?;
+        let gaps: Box<[f64]> = self.goal.gaps(measurement).collect();
+        for (first, gap) in
+            self.first.iter_mut().zip(&gaps).filter(|(first, _)| first.len() < FIRST)
+        {
+            first.push(*gap);
+        }
         let fidelity = self.goal.part(measurement).unwrap_or(f64::INFINITY);
         if fidelity < self.reached {
             return Ok(());
         }
         if fidelity > self.reached {
-            *self = Self { reached: fidelity, ..Self::new(self.goal.clone()) };
+            let first = std::mem::take(&mut self.first);
+            *self = Self { reached: fidelity, first, ..Self::new(self.goal.clone()) };
         }
         if self.goal.is_violated_by(measurement) {
             self.violating += 1;
             if self.front.is_empty() {
-                self.violations.push((trial, self.goal.violations(measurement).collect()));
+                self.violations.push((trial, gaps));
             }
             return Ok(());
         }
@@ -181,16 +189,9 @@ impl Standing {
 
     /// The trial with the smallest total violation, as long as no trial meets all constraints.
     pub fn nearest(&self) -> Option<Nearest> {
-        let mut largest = vec![0.0_f64; self.goal.constraints().len()];
-        for (_, violations) in &self.violations {
-            largest.iter_mut().zip(violations).for_each(|(most, v)| *most = most.max(*v));
-        }
-        let total = |violations: &[f64]| -> f64 {
-            let shares = violations.iter().zip(&largest).filter(|(_, most)| **most > 0.0);
-            shares.map(|(v, most)| v / most).sum()
-        };
+        let violation = Violation::from_gaps(&self.first);
         let all = self.violations.iter();
-        all.map(|(trial, violations)| Nearest { trial: *trial, violation: total(violations) })
+        all.map(|(trial, gaps)| Nearest { trial: *trial, violation: violation.total_of(gaps) })
             .min_by(|a, b| a.violation.total_cmp(&b.violation).then(a.trial.cmp(&b.trial)))
     }
 
@@ -252,6 +253,7 @@ fn given(goal: &Goal) -> Vec<Option<f64>> {
 mod tests {
     use super::*;
     use crate::goal::{Bound, Direction};
+    use crate::history::History;
     use proptest::prelude::*;
 
     /// Error and accuracy, memory at most 8 and speed at least 2.
@@ -281,14 +283,21 @@ mod tests {
             (vec![], None, None)
         );
         assert_eq!(standing.hypervolume().unwrap().value, 0.0);
-        // Largest violations 10 and 1: totals 10/10 + 0, 1/10 + 1, 4/10 + .5, .4 + .5 again.
-        for (trial, (memory, speed)) in
-            [(18.0, 9.0), (9.0, 1.0), (12.0, 1.5), (12.0, 1.5)].into_iter().enumerate()
-        {
-            standing.push(trial as u64, &told([0.0, 1.0], [memory, speed])).unwrap();
+        // Distances from the limits: of memory 10, 1, 4, 4 with the median 4; of speed 7, 1, .5, .5 with the median 1. They do not rise together, so
+        // that both count in full: totals 10/4 + 0, 1/4 + 1, 4/4 + .5, the same again.
+        let rows = [(18.0, 9.0), (9.0, 1.0), (12.0, 1.5), (12.0, 1.5)];
+        let mut history = History::of(1, standing.goal().clone());
+        for (trial, (memory, speed)) in rows.into_iter().enumerate() {
+            let measurement = told([0.0, 1.0], [memory, speed]);
+            standing.push(trial as u64, &measurement).unwrap();
+            history.push(&[0.1 * trial as f64], standing.goal().turn(&measurement)).unwrap();
         }
         let nearest = standing.nearest().unwrap();
-        assert_eq!((nearest.trial, (nearest.violation - 0.9).abs() < 1e-12), (2, true));
+        assert_eq!((nearest.trial, nearest.violation), (1, 1.25));
+        // It is what methods order trials by.
+        let totals = Violation::of(&history);
+        assert_eq!(totals.total(&history, 1), Some(nearest.violation));
+        assert!((0..4).all(|i| totals.total(&history, i) >= Some(nearest.violation)));
         assert_eq!((standing.meeting(), standing.violating(), standing.is_empty()), (0, 4, true));
         standing.push(7, &told([0.5, 0.75], [8.0, 2.0])).unwrap();
         standing.push(5, &told([0.25, 0.5], [1.0, 3.0])).unwrap();

@@ -44,6 +44,16 @@ impl Violation {
                 first.iter().filter_map(|&i| column.value(i)).map(|c| c - limit).collect()
             })
             .collect();
+        Self::measured_by(limits, &gaps)
+    }
+
+    /// By how much each constraint's limit is exceeded in each of the first [`FIRST`] measurements; negative below it.
+    pub fn from_gaps(gaps: &[Vec<f64>]) -> Self {
+        Self::measured_by(vec![0.0; gaps.len()], gaps)
+    }
+
+    fn measured_by(limits: Vec<f64>, gaps: &[Vec<f64>]) -> Self {
+        let measured = gaps.first().map_or(0, Vec::len);
         let scales: Vec<f64> = gaps.iter().map(|gaps| scale(gaps)).collect();
         let targets: Vec<Vec<f64>> = gaps
             .iter()
@@ -53,7 +63,7 @@ impl Violation {
         let alike =
             |a: &Vec<f64>| -> f64 { targets.iter().map(|b| shared(a, b)).sum::<f64>().max(1.0) };
         let weights = targets.iter().map(|a| 1.0 / alike(a)).collect();
-        Self { limits, scales, weights, measured: first.len() }
+        Self { limits, scales, weights, measured }
     }
 
     /// Whether more measurements would leave everything as it is.
@@ -71,13 +81,18 @@ impl Violation {
         if history.ends()[i] != End::Measured {
             return None;
         }
-        let mut total = 0.0;
-        for (k, column) in history.constraints().iter().enumerate() {
-            let gap = column.value(i)? - self.limits[k];
-            total += self.weights[k] * (gap / self.scales[k]).max(0.0);
-        }
+        let columns = history.constraints().iter().zip(&self.limits);
+        let gaps: Option<Vec<f64>> =
+            columns.map(|(column, limit)| Some(column.value(i)? - limit)).collect();
+        Some(self.total_of(&gaps?))
+    }
+
+    /// The total of a trial that exceeds each limit by this much.
+    pub fn total_of(&self, gaps: &[f64]) -> f64 {
+        let missed = gaps.iter().zip(&self.scales).map(|(gap, scale)| (gap / scale).max(0.0));
+        let total: f64 = missed.zip(&self.weights).map(|(missed, weight)| weight * missed).sum();
         // A sum of huge numbers still has to be compared.
-        Some(total.min(f64::MAX))
+        total.min(f64::MAX)
     }
 
     /// The k-th constraint of the `i`-th trial as a target for regression: t up to 1 on either side, and 1 + ln t beyond. The limit stays

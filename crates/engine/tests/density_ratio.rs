@@ -4,10 +4,10 @@
 
 use wimble::classifier::Boosting;
 use wimble::history::History;
+use wimble::labels::Labels;
 use wimble::points::Points;
 use wimble::prelude::*;
 use wimble::strategy::{Evidence, Memory};
-use wimble::theory::relative_density_ratio;
 
 #[test]
 fn the_ratio_of_a_fitted_classifier_is_that_of_the_two_densities() {
@@ -34,7 +34,7 @@ fn the_ratio_of_a_fitted_classifier_is_that_of_the_two_densities() {
     let (all_good, all) = (30.0, 80.0);
     for (found, good) in found.iter().zip(good) {
         let (l, g) = (f64::from(good) / all_good, f64::from(20 - good) / (all - all_good));
-        let expected = relative_density_ratio(l, g, all_good / all).unwrap();
+        let expected = Labels::relative_density_ratio(l, g, all_good / all).unwrap();
         assert!((found - expected).abs() < 0.03, "{found} {expected}");
     }
     // Without a value there is nothing to compare.

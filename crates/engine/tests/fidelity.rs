@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use wimble::internals::METHODS;
+use wimble::internals::{METHODS, below};
+use wimble::ledger::Ledger;
 use wimble::prelude::*;
 
 const HIGH: u32 = 27;
@@ -223,4 +224,80 @@ fn failed_trials_are_learnt_from_and_methods_without_curves_plan_to_the_end() {
     let again = session.plan(&[id], 2).unwrap();
     assert_eq!((again[0].0.id, again[1].0.id), (id, 2));
     assert!(session.plan(&[99], 1).is_err());
+}
+
+/// Lets things happen to trials of a search, and compares the verdicts of the search, which keeps what it compares with, with the rule
+/// itself after each of them. How many trials the rule stopped.
+fn compare_verdicts(rule: Rule, happenings: &[(u64, u32, f64, bool)]) -> usize {
+    let stopping = Stopping { rule, wrong_stop: 0.4 };
+    let mut ledger = Ledger::new(numbers(), epochs(Direction::Minimise.into()), Seed(3));
+    let mut stopped = 0;
+    for &(trial, at, value, ends) in happenings {
+        ledger.issue(trial, vec![0.5, trial as f64 / 100.0]);
+        if !ledger.pending().contains_key(&trial) {
+            continue;
+        }
+        match (ends, at) {
+            (true, 1) => ledger.tell(trial, &Outcome::failed()).unwrap(),
+            (true, _) => ledger.tell(trial, &value.into()).unwrap(),
+            (false, _) => ledger.report(trial, &step(at, value)).unwrap(),
+        }
+        for trial in ledger.pending().keys() {
+            let naive = stopping.verdict(ledger.history(), *trial, Seed(3)).unwrap();
+            let found = ledger.verdict(*trial, &stopping).unwrap();
+            assert_eq!(found, naive, "{rule}: trial {trial} after {at} of a trial");
+            stopped += usize::from(naive == Verdict::Stop);
+        }
+    }
+    stopped
+}
+
+#[test]
+fn verdicts_that_are_kept_are_those_of_the_rules() {
+    let mut rng = Seed(11).stream("verdicts", 0);
+    for rule in [Rule::Halving, Rule::Hyperband, Rule::Median, Rule::Auto] {
+        let mut stopped = 0;
+        for search in 0..12 {
+            let mut happenings = Vec::new();
+            match search % 3 {
+                // One trial after the other; steps of three, so that no step is dropped.
+                0 => {
+                    for trial in 0..30 {
+                        for at in 1..=1 + below(&mut rng, 8) as u32 {
+                            happenings.push((trial, 3 * at, below(&mut rng, 9) as f64, false));
+                        }
+                        let value = below(&mut rng, 9) as f64;
+                        happenings.push((trial, 1 + below(&mut rng, 4) as u32, value, true));
+                    }
+                }
+                // Several at a time, each a step further; some end.
+                1 => {
+                    let mut reached = BTreeMap::new();
+                    for _ in 0..200 {
+                        let trial = below(&mut rng, 30) as u64;
+                        let at = reached.entry(trial).or_insert(0);
+                        *at += 1 + below(&mut rng, 2) as u32;
+                        let ends = *at >= HIGH || below(&mut rng, 12) == 0;
+                        happenings.push((
+                            trial,
+                            (*at).min(HIGH - 1),
+                            below(&mut rng, 9) as f64,
+                            ends,
+                        ));
+                    }
+                }
+                // In any order: trials begin anew.
+                _ => {
+                    for _ in 0..120 {
+                        let (trial, at) =
+                            (below(&mut rng, 20) as u64, 1 + below(&mut rng, 25) as u32);
+                        let ends = below(&mut rng, 6) == 0;
+                        happenings.push((trial, at, below(&mut rng, 6) as f64, ends));
+                    }
+                }
+            }
+            stopped += compare_verdicts(rule, &happenings);
+        }
+        assert!(stopped > 20, "{rule} stopped {stopped}: too few to compare");
+    }
 }

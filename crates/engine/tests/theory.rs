@@ -14,22 +14,18 @@ mod experiment;
 #[path = "theory/naive.rs"]
 mod naive;
 
-use experiment::{DELTA, Instance, LARGE_RIDGE, RIDGE, Round, Rule, Target, setting};
+use experiment::{
+    BOUNDED, DELTA, Instance, LARGE_RIDGE, PAPER, RIDGE, Round, Rule, Target, level, setting,
+};
 use naive::{
     Posterior, determinant, dot, for_kernels, gram, index_of_largest, largest, least_squares,
     normalised, smallest,
 };
-use wimble::internals::{
-    LabelNoise, SubGaussian, below, confidence_width_for, deviation_sum, normal,
-    paper_constant_follows, paper_deviation_sum, uniform, uniform_boundary,
-};
+use wimble::internals::{below, normal, uniform, uniform_boundary};
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
 use wimble::seed::Seed;
-use wimble::theory::{
-    Assumptions, BatchRun, Certificate, Form, InformationGain, RegretBounds, Run, Setting, Width,
-    max_information_gain,
-};
+use wimble::theory::{Certificate, Confidence, Form, InformationGain, Run, Setting};
 
 // Lemmas
 
@@ -75,7 +71,7 @@ fn lemma_a2_the_sum_of_deviations_is_bounded_by_the_information_gain() {
         let set: Vec<f64> = (0..40).map(|_| uniform(rng)).collect();
         let rows = Points::from_rows(1, set.iter().map(|&x| [x]));
         let n = 1 + below(rng, 30);
-        let greedy = max_information_gain(kernel, ridge, &rows, n).unwrap();
+        let greedy = InformationGain::maximum(kernel, ridge, &rows, n).unwrap();
         let random: Vec<usize> = (0..n).map(|_| below(rng, set.len())).collect();
         let repeated = vec![0; n];
         for sequence in [&random, &greedy.chosen, &repeated] {
@@ -85,14 +81,15 @@ fn lemma_a2_the_sum_of_deviations_is_bounded_by_the_information_gain() {
                 sum += gain.deviation(&[set[i]]).unwrap();
                 gain.push(&[set[i]]).unwrap();
             }
-            let scale = kernel.output_scale();
-            let tight = deviation_sum(n, gain.total(), ridge, scale);
+            let setting =
+                Setting { ridge, output_scale: kernel.output_scale(), ..Setting::default() };
+            let tight = setting.deviation_sum(n, gain.total());
             assert!(sum <= tight * (1.0 + 1e-9), "{sum} {tight}");
             assert!(gain.total() <= greedy.upper * (1.0 + 1e-9));
-            if paper_constant_follows(n, ridge, scale) {
+            if setting.printed_sum_follows(n) {
                 printed_checked += 1;
                 // The greedy gain is at most ξ_N, so this is no easier than the printed lemma.
-                let printed = paper_deviation_sum(n, greedy.greedy.max(gain.total()));
+                let printed = Setting::printed_deviation_sum(n, greedy.greedy.max(gain.total()));
                 assert!(sum <= printed * (1.0 + 1e-9), "{sum} {printed}");
             }
         }
@@ -107,18 +104,19 @@ fn lemma_a2_as_printed_fails_for_a_large_ridge() {
     let (n, ridge) = (20, 10.0);
     let kernel = Kernel::isotropic(Profile::SquaredExponential, 1, 0.1, 1.0).unwrap();
     let far_apart = Points::from_rows(1, (0..n).map(|i| [i as f64]));
-    let found = max_information_gain(&kernel, ridge, &far_apart, n).unwrap();
+    let found = InformationGain::maximum(&kernel, ridge, &far_apart, n).unwrap();
     let mut gain = InformationGain::new(kernel, ridge).unwrap();
     let mut sum = 0.0;
     for x in far_apart.rows() {
         sum += gain.deviation(x).unwrap();
         gain.push(x).unwrap();
     }
-    let printed = paper_deviation_sum(n, found.upper);
+    let printed = Setting::printed_deviation_sum(n, found.upper);
     println!("sum of deviations {sum:.2}, printed bound {printed:.2}");
     assert!(sum > 2.0 * printed, "{sum} {printed}");
-    assert!(!paper_constant_follows(n, ridge, 1.0));
-    assert!(sum <= deviation_sum(n, gain.total(), ridge, 1.0) * (1.0 + 1e-9));
+    let setting = Setting { ridge, ..Setting::default() };
+    assert!(!setting.printed_sum_follows(n));
+    assert!(sum <= setting.deviation_sum(n, gain.total()) * (1.0 + 1e-9));
 }
 
 #[test]
@@ -141,7 +139,7 @@ fn lemma_a3_more_points_never_leave_a_larger_variance() {
 #[test]
 fn theorem_1_the_confidence_band_covers_at_all_points_and_rounds() {
     let runs = 150;
-    for label_noise in [LabelNoise::Paper, LabelNoise::Bounded] {
+    for label_noise in [PAPER, BOUNDED] {
         let mut covered = 0;
         let mut narrow_covered = 0;
         let mut used = 0.0_f64;
@@ -166,7 +164,7 @@ fn theorem_1_the_confidence_band_covers_at_all_points_and_rounds() {
         let share = covered as f64 / runs as f64;
         let narrow = narrow_covered as f64 / runs as f64;
         println!(
-            "{label_noise:?}: covered in {share:.3} of {runs} runs, {used:.3} of the width used at \
+            "R = {label_noise}: covered in {share:.3} of {runs} runs, {used:.3} of the width used at \
              most; a width of 1 covers {narrow:.3}"
         );
         assert!(share >= 1.0 - DELTA);
@@ -191,8 +189,7 @@ fn theorem_1_for_all_thresholds_at_once_covers_at_all_points_and_rounds() {
             let (mut ratio, mut narrow) = (0.0_f64, 0.0_f64);
             for _ in 0..rounds {
                 let gain = posterior.information_gain;
-                let noise = SubGaussian::of_range(range).unwrap();
-                let width = confidence_width_for(noise, 1.0, RIDGE, gain, DELTA).unwrap();
+                let width = level(1.0).width(0.5 * range, RIDGE, gain).unwrap();
                 let fit = posterior.fit();
                 for ((mean, deviation), truth) in fit.iter().zip(truth) {
                     let error = (truth - mean).abs() / deviation;
@@ -239,7 +236,7 @@ fn theorem_3_bore_plus_plus_s_regret_is_below_its_bounds() {
 
 /// The paper's experiment, and one with a large ridge, long enough for the bounds to say something.
 fn check_sequential(rule: Rule) {
-    for label_noise in [LabelNoise::Paper, LabelNoise::Bounded] {
+    for label_noise in [PAPER, BOUNDED] {
         check_runs(rule, label_noise, RIDGE, 0.1, 30);
         check_runs(rule, label_noise, RIDGE, 0.3, 30);
         check_runs(rule, label_noise, LARGE_RIDGE, 0.3, 300);
@@ -247,7 +244,7 @@ fn check_sequential(rule: Rule) {
 }
 
 /// Instant and cumulative regret against both forms of their bounds.
-fn check_runs(rule: Rule, label_noise: LabelNoise, ridge: f64, length_scale: f64, rounds: usize) {
+fn check_runs(rule: Rule, label_noise: f64, ridge: f64, length_scale: f64, rounds: usize) {
     let runs = 40;
     let mut held = 0;
     let mut informative = 0;
@@ -280,11 +277,10 @@ fn check_runs(rule: Rule, label_noise: LabelNoise, ridge: f64, length_scale: f64
             closest = closest.max(regret / tight.value);
         }
         let rows = instance.rows();
-        let most = max_information_gain(&instance.kernel, ridge, &rows, rounds).unwrap();
+        let most = InformationGain::maximum(&instance.kernel, ridge, &rows, rounds).unwrap();
         let run = Run {
-            rounds,
-            information_gain: instance.gain_of(&history),
             max_information_gain: Some(most.upper),
+            ..Run::new(rounds, instance.gain_of(&history))
         };
         let [paper, tight] = forms.map(|bounds| match rule {
             Rule::Bore => bounds.bore_cumulative(&run, optimum_deviations).unwrap(),
@@ -299,7 +295,7 @@ fn check_runs(rule: Rule, label_noise: LabelNoise, ridge: f64, length_scale: f64
     let share = held as f64 / runs as f64;
     let informative = informative as f64 / (runs as usize * rounds) as f64;
     println!(
-        "{rule:?}, {label_noise:?}, ridge {ridge}, length scale {length_scale}, {rounds} rounds: held \
+        "{rule:?}, R = {label_noise}, ridge {ridge}, length scale {length_scale}, {rounds} rounds: held \
          in {share:.3} of {runs} runs; {informative:.3} of the instant bounds informative; regret at \
          most {closest:.3} of a bound; cumulative tight/paper {ratio_of_forms:.3}"
     );
@@ -333,15 +329,14 @@ fn theorem_4_holds_by_total_variation_on_random_instances() {
         assert!(regret <= lipschitz * 2.0 * inverse * expected + slack);
 
         for form in [Form::Paper, Form::Tight] {
-            let assumptions = Assumptions {
-                norm_bound: None,
-                noise_lipschitz: Some(lipschitz),
-                inverse_probability_bound: Some(inverse),
-            };
             // A fixed width of 1 makes the bound that of β E_p[σ].
-            let covered = setting(Rule::Batch(1), RIDGE, LabelNoise::Paper);
-            let setting = Setting { width: Width::Fixed(1.0), ..covered };
-            let bounds = RegretBounds::new(setting, assumptions, form).unwrap();
+            let bounds = Setting {
+                form,
+                confidence: Confidence::Width(1.0),
+                noise_lipschitz: Some(lipschitz),
+                inverse_probability: Some(inverse),
+                ..setting(Rule::Batch(1), RIDGE, PAPER)
+            };
             let bound = bounds.batch_instant(0.0, expected).unwrap();
             assert!(regret <= bound.value + slack);
             let certificate = Certificate::exact(&bounds, lower, upper).unwrap();
@@ -373,12 +368,12 @@ fn theorem_4_s_printed_first_line_fails_on_a_share_of_random_instances() {
 
 #[test]
 fn theorem_4_batch_bore_plus_plus_s_regret_is_below_its_bounds_and_certificates() {
-    check_batches(LabelNoise::Paper, RIDGE, 8, 5);
-    check_batches(LabelNoise::Bounded, RIDGE, 8, 5);
-    check_batches(LabelNoise::Bounded, LARGE_RIDGE, 40, 10);
+    check_batches(PAPER, RIDGE, 8, 5);
+    check_batches(BOUNDED, RIDGE, 8, 5);
+    check_batches(BOUNDED, LARGE_RIDGE, 40, 10);
 }
 
-fn check_batches(label_noise: LabelNoise, ridge: f64, rounds: usize, batch_size: usize) {
+fn check_batches(label_noise: f64, ridge: f64, rounds: usize, batch_size: usize) {
     let (runs, sampling) = (40, 0.1);
     let mut held = 0;
     let mut sums_held = 0;
@@ -417,13 +412,11 @@ fn check_batches(label_noise: LabelNoise, ridge: f64, rounds: usize, batch_size:
             closest[1] = closest[1].max(regret / certificate.bound.value);
         }
         let rows = instance.rows();
-        let most = max_information_gain(&instance.kernel, ridge, &rows, rounds).unwrap();
-        let run = BatchRun {
-            rounds,
-            batch_size,
-            information_gain: instance.gain_of(&history),
+        let most = InformationGain::maximum(&instance.kernel, ridge, &rows, rounds).unwrap();
+        let run = Run {
             max_information_gain: Some(most.upper),
             sampling_failure_probability: sampling,
+            ..Run::new(rounds, instance.gain_of(&history))
         };
         let bound = bounds.batch_cumulative(&run).unwrap();
         assert!(bound.standing.is_proven());
@@ -431,12 +424,12 @@ fn check_batches(label_noise: LabelNoise, ridge: f64, rounds: usize, batch_size:
         closest[2] = closest[2].max(cumulative / bound.value);
         held += usize::from(holds);
         sums_held += usize::from(sums_hold);
-        assert!(drawn_sum <= deviation_sum(rounds, most.upper, ridge, 1.0));
+        assert!(drawn_sum <= bounds.deviation_sum(rounds, most.upper));
     }
     let share = held as f64 / runs as f64;
     let sums = sums_held as f64 / runs as f64;
     println!(
-        "batch, {label_noise:?}, ridge {ridge}, {rounds} rounds of {batch_size}: held in {share:.3} of \
+        "batch, R = {label_noise}, ridge {ridge}, {rounds} rounds of {batch_size}: held in {share:.3} of \
              {runs} runs, sums in {sums:.3}; regret at most {:.3} of the instant bound, {:.3} of the \
              certificate, {:.3} of the cumulative bound; certificate/trivial {:.3} on average",
         closest[0],

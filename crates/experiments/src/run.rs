@@ -121,7 +121,7 @@ pub fn run(
     }
     let objectives = objectives(experiment, &open, place.data)?;
     parallel::each(&open, place.jobs, done.found, progress, |trial| {
-        compute(place.dir, trial, &objectives).map_err(|error| {
+        compute(place, trial, &objectives).map_err(|error| {
             let Key { problem, method, trial, .. } = trial.start.key.clone();
             Error::Trial { problem, method, trial, source: Box::new(error) }
         })
@@ -160,8 +160,8 @@ fn objectives(experiment: &dyn Experiment, open: &[Planned], data: &Folder) -> R
     Ok(objectives)
 }
 
-fn compute(dir: &Path, trial: &Planned, objectives: &Objectives) -> Result<()> {
-    let before = Instant::now();
+fn compute(place: &Place<'_>, trial: &Planned, objectives: &Objectives) -> Result<()> {
+    let (before, dir) = (Instant::now(), place.dir);
     let Planned { start, seed, batch_size, time_limit, work } = trial;
     let schedule =
         Schedule { rounds: start.rounds, batch_size: *batch_size, time_limit: *time_limit };
@@ -180,7 +180,7 @@ fn compute(dir: &Path, trial: &Planned, objectives: &Objectives) -> Result<()> {
             (session, Box::new(field))
         }
         Work::Task { spec, initial } => {
-            let mut game = Game::new(&start.key.problem, *seed)?;
+            let mut game = Game::new(&start.key.problem, *seed, place.data)?;
             let strategy = spec.build(*batch_size)?;
             let mut session =
                 Session::new(game.space().clone(), strategy, game.goal().clone(), *seed)?;

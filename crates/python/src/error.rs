@@ -140,6 +140,7 @@ fn study(error: &wimble_study::Error) -> Raised {
             .with("value", value)
             .with("allowed", allowed),
         UnknownStudy { study } => Raised::new("UnknownStudyError").with("study", study),
+        Paused { study } => Raised::new("PausedError").with("study", study),
         Replaced { study } => Raised::new("ReplacedError").with("study", study),
         UnknownTrial { study, trial, issued } => Raised::new("UnknownTrialError")
             .with("study", study)

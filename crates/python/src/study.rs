@@ -170,6 +170,33 @@ impl Study {
         self.call(py, move |study| study.set_budget(trials))
     }
 
+    /// Whether no trial begins, now.
+    fn paused(&self, py: Python<'_>) -> PyResult<bool> {
+        self.call(py, wimble_study::Study::is_paused)
+    }
+
+    /// Pauses the study, or lets it go on.
+    fn set_paused(&self, py: Python<'_>, paused: bool) -> PyResult<()> {
+        self.call(py, move |study| study.set_paused(paused))
+    }
+
+    /// Writes a note on a trial; an empty one removes it.
+    fn note(&self, py: Python<'_>, number: u64, text: String) -> PyResult<()> {
+        self.call(py, move |study| study.note(number, &text))
+    }
+
+    /// The notes by trial.
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<(u64, String)>> {
+        let notes = self.call(py, wimble_study::Study::notes)?;
+        Ok(notes.into_iter().map(|note| (note.trial, note.text)).collect())
+    }
+
+    /// What a colleague would say, as JSON.
+    fn advise(&self, py: Python<'_>) -> PyResult<String> {
+        let advice = self.long_call(py, wimble_study::advise)?;
+        serde_json::to_string(&advice).map_err(|error| raise(py, "Error", &error.to_string()))
+    }
+
     /// Trials for a worker, which this process holds until they are told or released. Those with given values are new ones.
     #[pyo3(signature = (count, worker = None, key = None, fix = None))]
     fn ask<'py>(
@@ -202,7 +229,14 @@ impl Study {
                 None => study,
             };
             let (worker, key) = (worker.as_str(), key.as_str());
-            study.ask_with(&Ask { worker, incarnation: None, key, wanted: count, fresh })
+            study.ask_with(&Ask {
+                worker,
+                incarnation: None,
+                key,
+                wanted: count,
+                fresh,
+                plans: false,
+            })
         };
         let give_back = move |claims: Result<Vec<Claim>>| {
             for claim in claims.unwrap_or_default() {

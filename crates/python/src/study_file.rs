@@ -48,6 +48,12 @@ impl StudyFile {
         self.0.time.map(|time| time.as_secs_f64())
     }
 
+    /// Seconds that a command has to end once it is asked to; 0 without a command.
+    #[getter]
+    fn grace(&self) -> f64 {
+        self.0.evaluation.as_ref().map_or(0.0, |evaluation| evaluation.grace.as_secs_f64())
+    }
+
     /// Evaluates trials of the study by its command, one at a time, until there are no more. Returns how that ended.
     #[pyo3(signature = (storage, home, *, name = None, patience = 3600.0, time = None, spend = true))]
     #[allow(clippy::too_many_arguments, reason = "by name")]
@@ -131,6 +137,7 @@ fn failure(py: Python<'_>, error: &anyhow::Error) -> PyErr {
 fn describe<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
     let (end, reason, output) = match &summary.end {
         End::BudgetSpent => ("budget-spent", "", ""),
+        End::GainedEnough(_) => ("gained-enough", "", ""),
         End::TimeOver => ("time-over", "", ""),
         End::Stopped => ("stopped", "", ""),
         End::NothingWorks(failure) => {

@@ -16,6 +16,7 @@ pub fn state(goal: &Goal, trial: &Trial) -> &'static str {
     match (&trial.state, trial.outcome()) {
         (State::Queued(_), _) => "queued",
         (State::Running(_), _) => "running",
+        (State::Paused(_), _) => "paused",
         (_, Some(Outcome::Measured(told))) if goal.part(told).is_some() => "stopped",
         (_, Some(Outcome::Measured(_))) => "complete",
         (_, Some(Outcome::Infeasible)) => "infeasible",
@@ -29,13 +30,14 @@ pub fn filter(goal: &Goal, state: Option<&str>) -> Result<Option<Filter>, String
         None => (None, None),
         Some("queued") => (Some(Stage::Queued), None),
         Some("running") => (Some(Stage::Running), None),
+        Some("paused") => (Some(Stage::Paused), None),
         Some("finished") => (Some(Stage::Finished), None),
         Some("stopped") if goal.partial().is_none() => return Ok(None),
         Some("complete" | "stopped") => (None, Some(OutcomeKind::Value)),
         Some("failed") => (None, Some(OutcomeKind::Failed)),
         Some("infeasible") => (None, Some(OutcomeKind::Infeasible)),
         Some(other) => {
-            let states = "queued, running, finished, complete, stopped, failed, infeasible";
+            let states = "queued, running, paused, finished, complete, stopped, failed, infeasible";
             return Err(format!("there is no state {other:?}; the states are {states}"));
         }
     };

@@ -73,6 +73,7 @@ impl Wanted {
             trials: self.trials,
             time: None,
             spend: None,
+            stop_when: None,
             workers: 1,
             lease: self.lease,
             lost_retries: self.retries,

@@ -63,3 +63,8 @@ export function choice(label, options, chosen, choose) {
   draw(chosen);
   return group;
 }
+
+/** Names in backquotes as code. */
+export function marked(text) {
+  return text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
+}

@@ -10,6 +10,8 @@ export function front(study, summary, go) {
   const limits = summary.goal?.constraints?.length ?? 0;
   if (names.length < 2) return null;
   let [x, y] = [0, 1];
+  // The third objective is the size of the dots.
+  let z = names.length > 2 ? 2 : null;
   let data = null;
   const plot = new Plot({
     label: "Front", height: 340,
@@ -45,21 +47,29 @@ export function front(study, summary, go) {
           });
           context.stroke();
         }
-        context.fillStyle = c.warm;
-        order.forEach((i) => dot(context, plot.at(data.values[x][i]), plot.up(data.values[y][i]), 4));
+        context.fillStyle = z === null ? c.warm : faint(c.warm, 0.75);
+        order.forEach((i) => dot(context, plot.at(data.values[x][i]), plot.up(data.values[y][i]), size(i)));
       });
     },
     behind: () => table(["Trial", ...names.map((name) => ({ number: name }))], data ? data.trial.map((trial, i) =>
       [link(`/study/${encodeURIComponent(study)}/trial/${trial}`, `trial ${trial}`), ...names.map((_, k) => ({ number: short(data.values[k][i]) }))]) : [], "The front"),
   });
+  /** Larger dots are better in the third objective. */
+  function size(i) {
+    if (z === null || z === x || z === y) return 4;
+    const all = data.values[z];
+    const [low, high] = [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
+    const share = (all[i] - low) / (high - low || 1);
+    return 3 + 7 * (summary.goal.objectives[z].direction === "maximise" ? share : 1 - share);
+  }
   const pick = (label, chosen, set) => h("label", { class: "small soft" }, `${label} `, h("select", { onchange: (event) => { set(Number(event.target.value)); plot.draw(); } },
     names.map((name, k) => h("option", { value: String(k), selected: k === chosen }, name))));
   const tools = h("div", { class: "tools" });
-  fill(tools, pick("Across", x, (k) => { x = k; }), pick("Up", y, (k) => { y = k; }));
+  fill(tools, pick("Across", x, (k) => { x = k; }), pick("Up", y, (k) => { y = k; }), z !== null && pick("Size", z, (k) => { z = k; }));
   const element = card("Front", { tools }, plot.element);
   async function load() {
     data = await get(of(study, "front"));
-    plot.caption.textContent = [`${count(data.trial.length)} trials on the front`, limits && `${count(data.feasible)} of ${count(data.of)} keep all constraints`].filter(Boolean).join(" · ");
+    plot.caption.textContent = [`${count(data.trial.length)} trials on the front`, z !== null && "larger dots are better in what their size stands for", limits && `${count(data.feasible)} of ${count(data.of)} keep all constraints`].filter(Boolean).join(" · ");
     plot.describe(plot.caption.textContent);
     plot.draw();
   }

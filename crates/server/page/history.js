@@ -3,12 +3,13 @@
 import { get, of } from "./api.js";
 import { card, choice, h, link, table } from "./dom.js";
 import { count, duration, short } from "./format.js";
-import { Plot, brush, dot, drawBrush, faint, nearest } from "./plot.js";
+import { Plot, brush, dot, drawBrush, faint, nearest, steps } from "./plot.js";
 
 export function history(study, summary, go) {
   const view = { by: "trial", from: null, to: null, whole: false, log: false, objective: 0 };
   const direction = () => summary.goal?.objectives?.[view.objective]?.direction ?? summary.direction;
   let data = null;
+  let band = null;
   let chosen = -1;
   let request = 0;
 
@@ -32,7 +33,8 @@ export function history(study, summary, go) {
           const radius = data.points.x.length > 400 ? 2.2 : 3;
           data.points.x.forEach((at, i) => dot(context, plot.at(at), up(data.points.y[i]), radius));
         }
-        steps(context, c.warm);
+        drawBand(context, c.good);
+        steps(context, plot, data.best.x, data.best.y, c.warm, up);
         const most = Math.max(...data.failed, 1);
         const width = plot.area.width / data.failed.length;
         context.fillStyle = faint(c.bad, 0.8);
@@ -51,24 +53,30 @@ export function history(study, summary, go) {
         drawBrush(context, plot);
       });
     },
-    behind: () => table(["Trial", { number: view.by === "time" ? "After" : "Number" }, { number: "Best value" }],
-      data ? data.best.trial.map((trial, i) => [link(`/study/${encodeURIComponent(study)}/trial/${trial}`, `trial ${trial}`),
-        { number: x(data.best.x[i]) }, { number: short(data.best.y[i]) }]).reverse() : [], "Improvements, the latest first"),
+    behind: () => {
+      const expected = (trial) => {
+        const i = band?.trial.indexOf(trial) ?? -1;
+        return i < 0 ? "–" : `${short(band.mean[i])} (${short(band.low[i])} to ${short(band.high[i])})`;
+      };
+      return table(["Trial", { number: view.by === "time" ? "After" : "Number" }, { number: "Best value" }, { number: "The model expects" }],
+        data ? data.best.trial.map((trial, i) => [link(`/study/${encodeURIComponent(study)}/trial/${trial}`, `trial ${trial}`),
+          { number: x(data.best.x[i]) }, { number: short(data.best.y[i]) }, { number: expected(trial) }]).reverse() : [], "Improvements, the latest first");
+    },
   });
 
-  function steps(context, colour) {
-    const { x: xs, y: ys } = data.best;
-    if (!xs.length) return;
-    context.strokeStyle = colour;
-    context.lineWidth = 2.2;
-    context.beginPath();
-    context.moveTo(plot.at(xs[0]), up(ys[0]));
-    for (let i = 1; i < xs.length; i++) {
-      context.lineTo(plot.at(xs[i]), up(ys[i - 1]));
-      context.lineTo(plot.at(xs[i]), up(ys[i]));
-    }
-    context.lineTo(plot.at(data.x.high), up(ys.at(-1)));
-    context.stroke();
+  /** What the model expects of the best so far, and two deviations on both sides: each holds until the next best. */
+  function drawBand(context, colour) {
+    if (!band?.x.length) return;
+    const y = (value) => up(view.log ? Math.max(value, 1e-300) : value);
+    context.fillStyle = faint(colour, 0.16);
+    band.x.forEach((from, i) => {
+      const [left, right] = [plot.at(from), plot.at(band.x[i + 1] ?? plot.x.high)];
+      const [top, bottom] = [y(band.high[i]), y(band.low[i])];
+      context.fillRect(left, Math.min(top, plot.area.top + plot.area.height), right - left, Math.max(1, Math.min(bottom, plot.area.top + plot.area.height) - top));
+    });
+    context.setLineDash([4, 3]);
+    steps(context, plot, band.x, band.mean, colour, y, 1.5);
+    context.setLineDash([]);
   }
 
   const back = h("button", { type: "button", hidden: true, onclick: () => zoom(null, null) }, "Show all");
@@ -86,6 +94,8 @@ export function history(study, summary, go) {
     h("span", {}, h("i", { class: "k-accent" }), "value of a trial"),
     h("span", {}, h("i", { class: "line k-warm" }), "best so far"),
     h("span", {}, h("i", { class: "k-bad" }), "failed, infeasible or violating a constraint"));
+  const expects = h("span", { hidden: true }, h("i", { class: "k-good" }), "what the model expects of the best so far, ± 2 deviations");
+  legend.append(expects);
   const objectives = summary.goal?.objectives ?? [];
   const tools = h("div", { class: "tools" },
     objectives.length > 1 && choice("Objective", objectives.map((o, i) => [i, o.name]), 0, (i) => { view.objective = i; load(); }),
@@ -95,8 +105,9 @@ export function history(study, summary, go) {
   function zoom(from, to) {
     Object.assign(view, { from, to });
     chosen = -1;
+    band = null;
     back.hidden = from === null;
-    return load();
+    return load().then(loadModel);
   }
 
   async function load() {
@@ -114,6 +125,17 @@ export function history(study, summary, go) {
       "drag to zoom, arrow keys to walk",
     ].filter(Boolean).join(" · ");
     plot.describe(best === undefined ? "no values yet" : `${data.shown} values, best so far ${short(best)} of trial ${data.best.trial.at(-1)}`);
+    plot.draw();
+  }
+
+  /** The band asks the model, and comes later than the rest. */
+  async function loadModel() {
+    if (objectives.length > 1) return;
+    const { by, from, to } = view;
+    const got = await get(of(study, "band"), { by, from, to });
+    if (by !== view.by || from !== view.from || to !== view.to) return;
+    band = got.band;
+    expects.hidden = !band;
     plot.draw();
   }
 
@@ -147,7 +169,7 @@ export function history(study, summary, go) {
     else return;
     event.preventDefault();
   });
-  return { element, load };
+  return { element, load, loadModel };
 }
 
 /** Ticks of a logarithmic axis: powers of ten, or round numbers between them where there are few. */

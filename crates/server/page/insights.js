@@ -1,7 +1,7 @@
 // Which parameters matter, and what a colleague would say.
 
 import { get, of } from "./api.js";
-import { card, fill, h, table } from "./dom.js";
+import { card, fill, h, marked, table } from "./dom.js";
 
 export function insights(study) {
   const list = h("ul", { class: "advice" });
@@ -28,9 +28,4 @@ export function insights(study) {
       h("p", { class: "soft small" }, `A model of ${found.importance.trials} trials predicts those it has not seen with R² = ${found.importance.explained.toFixed(2)}.${few ? " That is little: do not rely on these shares yet." : ""}`));
   }
   return { element, load };
-}
-
-/** Names in backquotes as code. */
-function marked(text) {
-  return text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
 }

@@ -41,6 +41,7 @@ export function landscape(study, summary, go) {
             context.stroke();
           }
         };
+        repulsion(context, c);
         ring(batch.pending_places, c.soft, 6, 2);
         ring(batch.places, c.card, 6.5, 5);
         ring(batch.places, c.warm, 6.5, 2.5);
@@ -68,8 +69,30 @@ export function landscape(study, summary, go) {
   const legend = h("div", { class: "legend" },
     h("span", {}, h("i", { class: "ring k-warm" }), "proposed together last"),
     h("span", {}, h("i", { class: "ring k-soft" }), "pending before: it repelled them"),
+    h("span", {}, h("i", { class: "dots" }), "the nearest point, which repels hardest"),
     h("span", {}, h("i", { class: "k-accent" }), "where the model expects good values"));
   const element = card("The last batch", { tools: pickers, note }, plot.element, legend);
+
+  /** Each point of the batch with what lies nearest to it in all parameters: the point that pushed it away hardest. */
+  function repulsion(context, c) {
+    const others = [...batch.pending_places, ...batch.places];
+    context.strokeStyle = faint(c.ink, 0.45);
+    context.lineWidth = 1.2;
+    context.setLineDash([2, 3]);
+    batch.places.forEach((place, i) => {
+      const far = (other) => Math.sqrt(place.reduce((sum, v, k) => sum + ((v ?? 0) - (other[k] ?? 0)) ** 2, 0));
+      let [near, least] = [null, Infinity];
+      others.forEach((other, j) => {
+        if (j !== batch.pending_places.length + i && far(other) < least) [near, least] = [other, far(other)];
+      });
+      if (!near || [place[x], place[y], near[x], near[y]].includes(null)) return;
+      context.beginPath();
+      context.moveTo(plot.at(place[x]), plot.up(place[y]));
+      context.lineTo(plot.at(near[x]), plot.up(near[y]));
+      context.stroke();
+    });
+    context.setLineDash([]);
+  }
 
   function paintSurface(context, c) {
     const { places: [xs, ys], forecast } = surface;

@@ -214,6 +214,21 @@ export function line(context, x1, y1, x2, y2) {
   context.stroke();
 }
 
+/** A line of steps: each value holds until the next, the last one to the right edge. */
+export function steps(context, plot, xs, ys, colour, up = (y) => plot.up(y), width = 2.2) {
+  if (!xs.length) return;
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.beginPath();
+  context.moveTo(plot.at(xs[0]), up(ys[0]));
+  for (let i = 1; i < xs.length; i++) {
+    context.lineTo(plot.at(xs[i]), up(ys[i - 1]));
+    context.lineTo(plot.at(xs[i]), up(ys[i]));
+  }
+  context.lineTo(plot.at(plot.x.high), up(ys.at(-1)));
+  context.stroke();
+}
+
 /** A filled circle. */
 export function dot(context, x, y, radius) {
   context.beginPath();

@@ -19,7 +19,8 @@ export async function studies(main, go) {
       const left = study.rate && study.budget > finished ? (study.budget - finished) / study.rate * 60000 : null;
       return [
         h("div", {}, link(`/study/${encodeURIComponent(study.name)}`, study.name), study.trouble && h("div", { class: "wrong" }, study.trouble)),
-        h("span", { class: "chip", "data-state": study.alive ? "alive" : done >= 1 ? "complete" : "idle" }, study.alive ? `${study.counts.running} running` : done >= 1 ? "done" : "idle"),
+        study.paused ? h("span", { class: "chip", "data-state": "paused" }, study.counts.running ? `paused, ${study.counts.running} running` : "paused")
+          : h("span", { class: "chip", "data-state": study.alive ? "alive" : done >= 1 ? "complete" : "idle" }, study.alive ? `${study.counts.running} running` : done >= 1 ? "done" : "idle"),
         h("div", {}, `${count(finished)} of ${count(study.budget)}`, h("progress", { max: "1", value: String(done), "aria-label": `Progress of ${study.name}` })),
         { number: study.best ? h("span", {}, short(study.best.value), " ", h("span", { class: "soft small" }, `trial ${study.best.trial}`)) : "–" },
         { number: study.rate && study.alive ? `${short(Number(study.rate.toPrecision(3)))} / min${left ? `, ${duration(left)} left` : ""}` : "–" },

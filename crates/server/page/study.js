@@ -1,6 +1,8 @@
 // One study, live.
 
 import { get, listen, of } from "./api.js";
+import { certificate } from "./certificate.js";
+import { curves } from "./curves.js";
 import { fill, h, link } from "./dom.js";
 import { ago, clock, count, duration, short } from "./format.js";
 import { front } from "./front.js";
@@ -11,11 +13,16 @@ import { parallel } from "./parallel.js";
 import { slices } from "./slices.js";
 import { timeline } from "./timeline.js";
 import { trials } from "./trials.js";
+import { volume } from "./volume.js";
 import { writing } from "./writing.js";
 
 /** Figures are drawn again this often at most: those of the store, and those of the model. */
 const SOON = 700;
 const LATER = 5000;
+/** What is not on the screen is drawn once too, after this time, so that the whole page can be printed. */
+const REST = 2500;
+/** Up to this many finished trials, that holds for what asks the model as well. */
+const SMALL = 2000;
 
 export async function study(main, name, go, live) {
   let summary = await get(of(name, "summary"));
@@ -27,23 +34,29 @@ export async function study(main, name, go, live) {
   const slice = slices(name, summary, go);
   const batch = landscape(name, summary, go);
   const insight = insights(name);
-  const slow = new Map([[batch, 0], [insight, 0]]);
-  const parts = [history(name, summary, go), front(name, summary, go), insight, slice, parallel(name, summary, go), batch, timeline(name, summary, go), trials(name, summary, go)].filter(Boolean);
+  const certain = certificate(name);
+  const slow = new Map([[batch, 0], [insight, 0], [certain, 0]]);
+  const parts = [history(name, summary, go), front(name, summary, go), volume(name, summary), curves(name, summary, go), insight, slice, parallel(name, summary, go), batch, certain,
+    timeline(name, summary, go), trials(name, summary, go)].filter(Boolean);
+  // What a part asks the model for, beside the rest of it: when it was last asked, and whether that is out of date.
+  const models = new Map(parts.filter((part) => part.loadModel).map((part) => [part, { at: 0, stale: true }]));
+  const change = access.write ? writing(name, summary, () => refreshSummary()) : null;
   fill(main,
     h("div", { class: "title" }, h("h1", {}, name), chip,
       h("span", { class: "soft small" }, `${(summary.goal?.objectives ?? []).map((o) => `${o.direction} ${o.name}`).join(", ") || `${summary.direction} value`} with ${summary.method}`)),
-    bar, tiles, h("div", { class: "cards" }, access.write && writing(name, summary, () => refreshSummary()), parts.map((part) => part.element)));
+    bar, tiles, h("div", { class: "cards" }, change?.element, parts.map((part) => part.element)));
 
   function drawTiles() {
     const { counts, best, budget, rate, alive, now } = summary;
     const finished = counts.valued + counts.failed + counts.infeasible;
     const own = finished - counts.imported;
     const left = rate && budget > own ? (budget - own) / rate * 60000 : null;
-    chip.dataset.state = alive ? "alive" : own >= budget ? "complete" : "idle";
-    chip.textContent = alive ? "running" : own >= budget ? "done" : "idle";
+    const state = summary.paused ? ["paused", "paused"] : alive ? ["alive", "running"] : own >= budget ? ["complete", "done"] : ["idle", "idle"];
+    [chip.dataset.state, chip.textContent] = state;
+    change?.update(summary);
     const tile = (title, value, note, extra) => h("div", { class: "tile" }, h("dt", {}, title), h("dd", {}, value, note && h("small", {}, note), extra));
     fill(tiles,
-      tile("Best value", best ? short(best.value) : "–", best && link(`${base}/trial/${best.trial}`, `trial ${best.trial}`)),
+      tile(summary.goal?.objectives?.length > 1 ? `Best ${summary.goal.objectives[0].name}` : "Best value", best ? short(best.value) : "–", best && link(`${base}/trial/${best.trial}`, `trial ${best.trial}`)),
       tile("Finished", count(finished), `of ${count(budget)}${counts.imported ? `, ${count(counts.imported)} imported` : ""}`,
         h("progress", { max: "1", value: String(Math.min(1, own / budget)), "aria-label": "Progress" })),
       tile("Running", count(counts.running), counts.queued ? `${count(counts.queued)} queued` : "none queued"),
@@ -75,10 +88,11 @@ export async function study(main, name, go, live) {
         await part.load();
         if (slow.has(part)) slow.set(part, Date.now());
       }
-      if (visible.has(slice) && sliceStale && Date.now() - sliced > LATER) {
-        sliceStale = false;
-        await slice.loadModel();
-        sliced = Date.now();
+      for (const [part, asked] of models) {
+        if (!visible.has(part) || !asked.stale || Date.now() - asked.at < LATER) continue;
+        asked.stale = false;
+        await part.loadModel();
+        asked.at = Date.now();
       }
     } catch (error) {
       failed(error);
@@ -86,8 +100,6 @@ export async function study(main, name, go, live) {
       running = false;
     }
   }
-  let sliceStale = true;
-  let sliced = 0;
   const sight = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const part = parts.find((other) => other.element === target);
@@ -97,16 +109,24 @@ export async function study(main, name, go, live) {
     refresh();
   }, { rootMargin: "200px" });
   parts.forEach((part) => sight.observe(part.element));
+  const rest = setTimeout(async () => {
+    const { valued, failed, infeasible } = summary.counts;
+    for (const part of parts.filter((other) => stale.has(other) && (!slow.has(other) || valued + failed + infeasible <= SMALL))) {
+      if (!stale.has(part) || !part.element.isConnected) continue;
+      stale.delete(part);
+      await part.load().catch(() => stale.add(part));
+    }
+  }, REST);
   let first = true;
   const end = listen(name, (event) => {
     bar.hidden = event.loaded >= 1;
     bar.style.width = `${Math.round(event.loaded * 100)}%`;
     if (first && event.loaded >= 1) {
       first = false;
-      if (event.sequence === summary.sequence) return;
+      if (event.sequence === summary.sequence && !summary.goal?.fidelity) return;
     }
     parts.forEach((part) => stale.add(part));
-    sliceStale = true;
+    models.forEach((asked) => { asked.stale = true; });
     again ??= setTimeout(() => {
       again = undefined;
       refreshSummary().catch(failed);
@@ -118,6 +138,7 @@ export async function study(main, name, go, live) {
     end();
     sight.disconnect();
     clearInterval(pulse);
+    clearTimeout(rest);
     clearTimeout(again);
   };
 }

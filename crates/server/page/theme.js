@@ -18,6 +18,9 @@ export function theme(button, redraw) {
     localStorage.setItem("wimble-theme", now);
     apply();
   });
+  // Paper is white, and figures are drawn before they are printed.
+  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; redraw(); });
+  addEventListener("afterprint", apply);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   apply();
 }

@@ -36,11 +36,20 @@ export function writing(study, summary, changed) {
   });
   const form = h("dl", { class: "pairs" });
   fill(form, [...fields].map(([parameter, field]) => [h("dt", {}, parameter.name), h("dd", {}, field)]));
-  return card("Change the study", {},
-    h("div", { class: "tools" }, h("label", { class: "soft" }, "Trials it may have "), h("div", {}, budget),
+  const pause = h("button", { type: "button", onclick: () => attempt(async () => {
+    const paused = !summary.paused;
+    await post(of(study, "pause"), { paused });
+    update(Object.assign(summary, { paused }));
+    return paused ? "Paused: no worker begins a trial, and what runs is finished." : "The study goes on.";
+  }) });
+  const update = (now) => { pause.textContent = now.paused ? "Resume" : "Pause"; };
+  update(summary);
+  const element = card("Change the study", {},
+    h("div", { class: "tools" }, pause, h("label", { class: "soft" }, "Trials it may have "), h("div", {}, budget),
       h("button", { type: "button", onclick: () => attempt(async () => {
         await post(of(study, "budget"), { budget: Number(budget.value) });
         return `The study may have ${budget.value} trials.`;
       }) }, "Change")),
     h("details", {}, h("summary", {}, "Enqueue a configuration"), form, h("div", { class: "tools" }, h("button", { type: "button", onclick: enqueue }, "Enqueue"))), said);
+  return { element, update };
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
-use wimble_study::{Error, Record, Result, Store, Study};
+use wimble_study::{Error, Record, Result, Settings, Store, Study};
 
 use crate::chronicle::Chronicle;
 use crate::model::Model;
@@ -18,6 +18,9 @@ use crate::model::Model;
 pub const INTERVAL: Duration = Duration::from_millis(200);
 /// A study that nobody asked for in this time is forgotten, unless an event stream is open.
 const KEPT: Duration = Duration::from_secs(600);
+
+/// Steps read at a time.
+const STEPS: usize = 5_000;
 
 /// The studies of a store that somebody looks at.
 pub struct Desk {
@@ -34,6 +37,8 @@ pub struct File {
     announced: watch::Sender<u64>,
     /// The store's number when it was last looked at.
     known: AtomicU64,
+    /// The number of the latest step of a curve: steps are no changes of trials.
+    steps: AtomicU64,
     asked: Mutex<Instant>,
     /// Whose turn it is to read the next page: no page is read twice.
     turn: Mutex<()>,
@@ -62,17 +67,22 @@ impl File {
     /// Reads one page of changes. Returns whether there may be more, or `None` if the study was replaced.
     fn step(&self, store: &dyn Store) -> Result<Option<bool>> {
         let _turn = lock(&self.turn);
-        let (name, sequence, issued, budget) = {
+        let (name, sequence, issued, budget, paused, has_curves) = {
             let chronicle = self.chronicle();
-            let settings = &chronicle.record().settings;
-            (settings.name.clone(), chronicle.sequence(), chronicle.len(), settings.budget)
+            let record = chronicle.record();
+            let Settings { name, budget, goal, .. } = &record.settings;
+            let (paused, has_curves) = (record.paused, goal.partial().is_some());
+            (name.clone(), chronicle.sequence(), chronicle.len(), *budget, paused, has_curves)
         };
         let latest = store.sequence(&name)?;
         self.known.store(latest, Ordering::SeqCst);
         let record = store.study(&name)?;
-        if record.settings.budget != budget {
+        if (record.settings.budget, record.paused) != (budget, paused) {
             self.write(|chronicle| chronicle.set_record(record));
             self.announced.send_modify(|_| ());
+        }
+        if has_curves {
+            self.follow_steps(store, &name)?;
         }
         if latest < sequence {
             return Ok(None);
@@ -94,6 +104,33 @@ impl File {
         let now = self.chronicle().sequence();
         self.announced.send_replace(now);
         Ok(Some(now < latest))
+    }
+
+    /// Takes note of new steps, and announces them.
+    fn follow_steps(&self, store: &dyn Store, name: &str) -> Result<()> {
+        let before = self.steps.load(Ordering::SeqCst);
+        let mut latest = before;
+        loop {
+            let new = store.steps_since(name, latest, STEPS)?;
+            latest = new.last().map_or(latest, |step| step.sequence);
+            if new.len() < STEPS {
+                break;
+            }
+        }
+        if latest != before {
+            self.steps.store(latest, Ordering::SeqCst);
+            self.announced.send_modify(|_| ());
+        }
+        Ok(())
+    }
+
+    /// What an answer about the study rests on: two that are equal had the same trials, steps and settings before them.
+    pub fn state(&self) -> String {
+        let chronicle = self.chronicle();
+        let record = chronicle.record();
+        let (budget, paused) = (record.settings.budget, u8::from(record.paused));
+        let steps = self.steps.load(Ordering::SeqCst);
+        format!("{}-{}-{steps}-{budget}-{paused}", self.generation, chronicle.sequence())
     }
 
     fn write(&self, work: impl FnOnce(&mut Chronicle)) {
@@ -158,6 +195,7 @@ impl Desk {
                 chronicle: RwLock::new(Chronicle::new(record)),
                 announced: watch::Sender::new(0),
                 known: AtomicU64::new(u64::MAX),
+                steps: AtomicU64::new(0),
                 asked: Mutex::new(Instant::now()),
                 turn: Mutex::new(()),
                 model: Model::new(opened),

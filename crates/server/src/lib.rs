@@ -23,4 +23,6 @@ pub mod overview;
 pub use desk::Desk;
 #[cfg(feature = "http")]
 pub use http::{Level, Options, Server, Tokens};
-pub use wimble_study::view::{Chronicle, Standing, axes, chronicle, figures, filter, model, table};
+pub use wimble_study::view::{
+    Chronicle, Standing, axes, certificate, chronicle, figures, filter, model, table,
+};

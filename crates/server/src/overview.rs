@@ -37,6 +37,8 @@ pub struct Line {
     pub last_sign: Option<Timestamp>,
     /// Whether somebody works on it: a lease has not expired.
     pub alive: bool,
+    /// Whether it is paused: no trial begins.
+    pub paused: bool,
     /// The latest sequence number.
     pub sequence: u64,
 }
@@ -101,6 +103,7 @@ pub fn line(store: &dyn Reader, name: &str, now: Timestamp) -> Result<Line> {
         rate: rate(&ends),
         last_sign,
         alive,
+        paused: record.as_ref().is_ok_and(|record| record.paused),
         sequence,
         trouble: record.err().map(|error| error.to_string()),
     })

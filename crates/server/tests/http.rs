@@ -82,7 +82,8 @@ impl Client {
 fn raw(server: &Server, request: &str) -> String {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
+    // A server that hangs up at once answers nothing.
+    drop(stream.write_all(request.as_bytes()));
     let mut answer = Vec::new();
     let mut part = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut part) {
@@ -229,8 +230,13 @@ fn strangers_are_turned_away() {
     assert_eq!(asked(&[("sec-fetch-site", "cross-site")]), 403);
     assert_eq!(asked(&[("origin", &client.base)]), 200);
     // Nobody may work or write where no token was given out.
-    for path in ["ask", "tell", "report", "heartbeat", "release", "trials", "budget"] {
-        let body = json!({ "worker": "w", "key": "k", "token": "0.1", "tokens": [], "params": {}, "budget": 5, "step": 1, "value": 1 });
+    let addresses =
+        ["ask", "tell", "report", "heartbeat", "release", "trials", "budget", "pause", "note"];
+    for path in addresses {
+        let body = json!({
+            "worker": "w", "key": "k", "token": "0.1", "tokens": [], "params": {}, "budget": 5, "step": 1, "value": 1,
+            "paused": true, "trial": 0, "text": "x",
+        });
         let (status, said) = client.post(&format!("/api/studies/s/{path}"), Some("guess"), &body);
         assert_eq!(status, 403, "{path}: {said}");
     }
@@ -363,6 +369,78 @@ fn a_token_opens_what_it_is_for_and_leaves_the_address() {
     let mut with_command = new;
     with_command["command"] = json!(["sh"]);
     assert_eq!(client.post("/api/studies", Some(&write), &with_command).0, 400);
+}
+
+#[test]
+fn people_pause_and_note_and_workers_hear_of_it() {
+    let options = Options { tokens: tokens(), ..Options::local(0) };
+    let store = store_with("s", 3);
+    let server = Server::start(Arc::clone(&store), options).unwrap();
+    let (client, tokens) = (Client::of(&server), tokens());
+    let [work, write] = [tokens.work.unwrap(), tokens.write.unwrap()];
+    let pause = |paused: bool| json!({ "paused": paused });
+    assert_eq!(client.post("/api/studies/s/pause", Some(&work), &pause(true)).0, 403);
+    assert_eq!(client.post("/api/studies/s/pause", Some(&write), &pause(true)).0, 200);
+    let ask = |key: &str| json!({ "worker": "w2", "key": key });
+    let (status, asked) = client.post("/api/studies/s/ask", Some(&work), &ask("a"));
+    assert_eq!((status, asked["paused"].as_bool()), (200, Some(true)), "{asked}");
+    assert_eq!(asked["claims"], json!([]));
+    let bearer = format!("Bearer {write}");
+    let read = |path: &str| -> Json {
+        let (status, _, text) = client.get_with(path, &[("authorization", &bearer)]);
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
+    };
+    assert_eq!(read("/api/studies/s/summary")["paused"], true);
+    assert_eq!(client.post("/api/studies/s/pause", Some(&write), &pause(false)).0, 200);
+    let (_, asked) = client.post("/api/studies/s/ask", Some(&work), &ask("b"));
+    assert_eq!(asked["claims"].as_array().map(Vec::len), Some(1), "{asked}");
+
+    let note = json!({ "trial": 1, "text": HOSTILE });
+    assert_eq!(client.post("/api/studies/s/note", Some(&work), &note).0, 403);
+    assert_eq!(client.post("/api/studies/s/note", Some(&write), &note).0, 200);
+    assert_eq!(read("/api/studies/s/trial/1?model=false")["note"], HOSTILE);
+    let nowhere = json!({ "trial": 99, "text": "x" });
+    assert_eq!(client.post("/api/studies/s/note", Some(&write), &nowhere).0, 404);
+    // The figures that are drawn from the store alone.
+    for path in ["volume", "band", "curves", "certificate"] {
+        read(&format!("/api/studies/s/{path}"));
+    }
+    let certificate = &read("/api/studies/s/certificate")["certificate"];
+    assert!(certificate["because"][0].as_str().is_some_and(|text| text.contains("`random`")));
+}
+
+#[test]
+fn whoever_comes_too_often_or_with_too_many_connections_waits_and_workers_do_not() {
+    let tokens = Tokens { read: None, ..tokens() };
+    let work = format!("Bearer {}", tokens.work.clone().unwrap());
+    let options = Options { tokens, ..Options::local(0) };
+    let server = Server::start(store_with("s", 1), options).unwrap();
+    let client = Client::of(&server);
+    let start = Instant::now();
+    let mut refused = 0;
+    while refused == 0 && start.elapsed() < Duration::from_secs(20) {
+        refused += usize::from(client.get("/api/access").0 == 429);
+    }
+    assert!(refused > 0, "nobody was asked to wait");
+    let working =
+        (0..50).all(|_| client.get_with("/api/access", &[("authorization", &work)]).0 == 200);
+    assert!(working, "a worker was asked to wait");
+
+    // One client has a limited number of places; whoever gives them back finds the server as it was.
+    let open: Vec<TcpStream> =
+        (0..700).filter_map(|_| TcpStream::connect(server.address()).ok()).collect();
+    let request = format!(
+        "GET /api/access HTTP/1.1\r\nhost: {}\r\nauthorization: {work}\r\n\r\n",
+        server.address()
+    );
+    assert_eq!(raw(&server, &request), "", "more connections of one client than are allowed");
+    drop(open);
+    let start = Instant::now();
+    while !raw(&server, &request).starts_with("HTTP/1.1 200") {
+        assert!(start.elapsed() < Duration::from_secs(20), "places were not given back");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]

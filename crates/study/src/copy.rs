@@ -1,10 +1,12 @@
 //! A study in another storage: to move it, or as a backup while it runs.
 //!
-//! The copy has the same settings, trial numbers, outcomes, curves and attributes, and its history in the same order: it continues as
-//! the original would. A trial that runs in the original waits in the queue of the copy. Copying again brings the copy up to
+//! The copy has the same settings, trial numbers, outcomes, curves, attributes and notes, and its history in the same order: it continues as
+//! the original would. A trial that runs in the original waits in the queue of the copy, and a paused one stays paused. Copying again brings
+//! the copy up to
 //! date, unless somebody worked on it meanwhile.
 
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::settings::{Record, Settings};
 use crate::step::Step;
 use crate::store::{Filter, Reader, Store, Transfer};
@@ -67,7 +69,9 @@ pub fn copy(from: &dyn Reader, name: &str, to: &dyn Store, new_name: &str) -> Re
             }
             next = next.max(change.trial.id + 1);
             let steps = match &change.trial.state {
-                State::Finished(_) if has_curves => from.steps(name, change.trial.id)?,
+                State::Finished(_) | State::Paused(_) if has_curves => {
+                    from.steps(name, change.trial.id)?
+                }
                 _ => Vec::new(),
             };
             load.add(change.trial, steps, &send)?;
@@ -79,7 +83,26 @@ pub fn copy(from: &dyn Reader, name: &str, to: &dyn Store, new_name: &str) -> Re
         to.set_budget(new_name, budget)?;
     }
     let trials = to.counts(new_name)?.total();
+    copy_notes(from, name, to, new_name, trials)?;
     Ok(Copied { trials, new: trials - before, running: from.counts(name)?.running })
+}
+
+/// Brings the notes on the first `trials` trials up to date.
+fn copy_notes(
+    from: &dyn Reader,
+    name: &str,
+    to: &dyn Store,
+    new_name: &str,
+    trials: u64,
+) -> Result<()> {
+    let known = to.notes(new_name)?;
+    for note in from.notes(name)?.into_iter().filter(|note| note.trial < trials) {
+        let is_there = |other: &Note| (other.trial, &other.text) == (note.trial, &note.text);
+        if !known.iter().any(is_there) {
+            to.note(new_name, note.trial, &note.text)?;
+        }
+    }
+    Ok(())
 }
 
 /// Creates the copy unless it is there, and refuses another study of its name.

@@ -14,6 +14,9 @@ pub struct Counts {
     pub queued: u64,
     /// Being evaluated.
     pub running: u64,
+    /// Evaluated in part, to be continued or left.
+    #[serde(default)]
+    pub paused: u64,
     /// Finished with a value.
     pub valued: u64,
     /// Finished as failed.
@@ -32,7 +35,7 @@ impl Counts {
 
     /// All trials.
     pub fn total(&self) -> u64 {
-        self.queued + self.running + self.finished()
+        self.queued + self.running + self.paused + self.finished()
     }
 
     /// Counts a trial in this state.
@@ -50,6 +53,7 @@ impl Counts {
         match state {
             State::Queued(_) => &mut self.queued,
             State::Running(_) => &mut self.running,
+            State::Paused(_) => &mut self.paused,
             State::Finished(finish) => match finish.outcome {
                 Outcome::Measured(_) => &mut self.valued,
                 Outcome::Failed(_) => &mut self.failed,

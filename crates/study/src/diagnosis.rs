@@ -247,9 +247,10 @@ impl Faults {
 }
 
 fn in_words(counts: &Counts) -> String {
-    let Counts { queued, running, valued, failed, infeasible, imported } = counts;
+    let Counts { queued, running, valued, failed, infeasible, imported, paused } = counts;
+    let paused = if *paused > 0 { format!("{paused} paused, ") } else { String::new() };
     format!(
-        "{queued} queued, {running} running, {valued} complete, {failed} failed and {infeasible} infeasible trials, \
-         {imported} of them imported"
+        "{queued} queued, {running} running, {paused}{valued} complete, {failed} failed and {infeasible} infeasible \
+         trials, {imported} of them imported"
     )
 }

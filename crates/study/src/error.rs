@@ -77,6 +77,12 @@ pub enum Error {
         /// The study.
         study: String,
     },
+    /// A study begins no trial for now.
+    #[error("study `{study}` is paused: no trial begins until `wimble resume {study}`")]
+    Paused {
+        /// The study.
+        study: String,
+    },
     /// There is no trial of this number.
     #[error("study `{study}` has no trial {trial}: it has {issued}, numbered from 0")]
     UnknownTrial {

@@ -4,6 +4,12 @@
 //! length of the history. Trials enter the history in the order in which they finished, which is the same for every
 //! reader: any two followers at the same sequence number propose the same.
 //!
+//! # Steps and ends
+//! Under a goal with a fidelity, steps and changes have sequence numbers of their own. A trial that finished knows how many steps
+//! there were before it ([`Finish::after_step`](crate::trial::Finish)), and a follower applies both in the order in which they came,
+//! whether it looked all the time or starts now. It reads steps first and changes after them: every end that came before one of
+//! those steps is then known. Where an end came after later steps, those up to it are read too; what lies beyond waits.
+//!
 //! What it knows is the engine's [`Ledger`], by the numbers of the store.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -18,11 +24,12 @@ use wimble::outcome::{Measurement, Outcome};
 use wimble::points::Points;
 use wimble::space::{Configuration, Fixed};
 use wimble::stopping::{Stopping, Verdict};
-use wimble::strategy::Strategy;
+use wimble::strategy::{FreeWorkers, Strategy, Work};
 
 use crate::error::{Error, Result};
 use crate::settings::{ENGINE, Settings};
-use crate::store::{Proposal, Reader};
+use crate::step::Step;
+use crate::store::{Continuation, Proposal, Reader};
 use crate::trial::{Change, State};
 
 /// How many changes are read at a time.
@@ -38,6 +45,9 @@ pub struct Progress {
     pub queued: u64,
     /// Trials being evaluated.
     pub running: u64,
+    /// Trials that were evaluated in part.
+    #[serde(default)]
+    pub paused: u64,
     /// Trials with an outcome.
     pub finished: u64,
 }
@@ -48,10 +58,15 @@ pub struct Follower {
     sequence: u64,
     ledger: Ledger,
     running: BTreeSet<u64>,
-    /// The sequence number of the last step that was applied.
+    paused: BTreeSet<u64>,
+    /// The number of the last step before a pause that was read since the last look.
+    pauses: u64,
+    /// The sequence number of the last step that was read.
     steps: u64,
-    /// Trials that finished, in order, whose steps may not all have been applied yet.
-    finished: VecDeque<(u64, Outcome)>,
+    /// Steps that were read and not applied yet, in order.
+    ahead: VecDeque<Step>,
+    /// Trials that finished and were not told yet, in order, each with the number of the last step before it.
+    finished: VecDeque<(u64, Outcome, u64)>,
     /// How much was carried out of the trials that finished, in the unit of the fidelity.
     spent: f64,
 }
@@ -65,7 +80,10 @@ impl Follower {
             sequence: 0,
             ledger: Ledger::new(space.clone(), goal.clone(), *seed),
             running: BTreeSet::new(),
+            paused: BTreeSet::new(),
+            pauses: 0,
             steps: 0,
+            ahead: VecDeque::new(),
             finished: VecDeque::new(),
             spent: 0.0,
         }
@@ -73,11 +91,20 @@ impl Follower {
 
     /// Reads what changed since it last looked.
     pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
-        self.read_changes(store)?;
-        if self.ledger.goal().partial().is_some() {
-            self.read_steps(store)?;
+        if self.ledger.goal().partial().is_none() {
+            self.read_changes(store)?;
+            return self.apply_until(0);
         }
-        self.finish()
+        self.read_steps(store, u64::MAX)?;
+        let all = self.steps;
+        self.read_changes(store)?;
+        // Ends and pauses that came after later steps than those.
+        let ends = self.finished.iter().map(|(_, _, after)| *after);
+        let last = ends.fold(std::mem::take(&mut self.pauses), u64::max);
+        if last > all {
+            self.read_steps(store, last)?;
+        }
+        self.apply_until(all.max(last))
     }
 
     fn read_changes(&mut self, store: &dyn Reader) -> Result<()> {
@@ -92,47 +119,55 @@ impl Follower {
         }
     }
 
-    /// Reads the steps since it last looked. They are read after the changes: all steps of a trial are stored before it
-    /// finishes, so that a trial whose end is known has all of its steps before it is told.
-    fn read_steps(&mut self, store: &dyn Reader) -> Result<()> {
+    /// Reads the steps since it last looked, at least up to this number.
+    fn read_steps(&mut self, store: &dyn Reader, until: u64) -> Result<()> {
         loop {
             let steps = store.steps_since(&self.study, self.steps, PAGE)?;
-            let mut looked = false;
-            for step in &steps {
-                if !self.ledger.knows(step.trial) {
-                    // It was proposed since the changes were read.
-                    self.read_changes(store)?;
-                    looked = true;
-                }
-                self.ledger.report(step.trial, &step.measurement).map_err(|error| {
-                    let what = format!("step {} of trial {}", step.fidelity(), step.trial);
-                    Error::corrupt(&self.study, what, error)
-                })?;
-                self.steps = step.sequence;
-            }
-            // Changes that were read after this page may end trials whose last steps are not in it.
-            if steps.len() < PAGE && !looked {
+            let is_all = steps.len() < PAGE;
+            self.steps = steps.last().map_or(self.steps, |step| step.sequence);
+            self.ahead.extend(steps);
+            if is_all || self.steps >= until {
                 return Ok(());
             }
         }
     }
 
-    /// Tells the trials that finished.
-    fn finish(&mut self) -> Result<()> {
-        while let Some((trial, outcome)) = self.finished.pop_front() {
-            self.spent += self.cost(trial, &outcome);
-            self.ledger
-                .tell(trial, &outcome)
-                .map_err(|error| Error::corrupt(&self.study, format!("trial {trial}"), error))?;
+    /// Applies the steps up to this number, and the ends among them, in the order in which they came.
+    fn apply_until(&mut self, until: u64) -> Result<()> {
+        loop {
+            let step = self.ahead.front().map(|step| step.sequence).filter(|next| *next <= until);
+            // All ends are known and came after steps that are: of a copy too, whose steps have numbers of their own.
+            match (self.finished.front(), step) {
+                (Some((_, _, after)), Some(next)) if next <= *after => self.apply_step()?,
+                (Some(_), _) => self.finish()?,
+                (None, Some(_)) => self.apply_step()?,
+                (None, None) => return Ok(()),
+            }
         }
-        Ok(())
+    }
+
+    fn apply_step(&mut self) -> Result<()> {
+        let Some(step) = self.ahead.pop_front() else { return Ok(()) };
+        self.ledger.report(step.trial, &step.measurement).map_err(|error| {
+            let what = format!("step {} of trial {}", step.fidelity(), step.trial);
+            Error::corrupt(&self.study, what, error)
+        })
+    }
+
+    /// Tells the next trial that finished.
+    fn finish(&mut self) -> Result<()> {
+        let Some((trial, outcome, _)) = self.finished.pop_front() else { return Ok(()) };
+        self.spent += self.cost(trial, &outcome);
+        self.ledger
+            .tell(trial, &outcome)
+            .map_err(|error| Error::corrupt(&self.study, format!("trial {trial}"), error))
     }
 
     /// Applies one change, for a goal without a fidelity. A change that the follower knows already, by its sequence number,
     /// has no effect.
     pub fn apply(&mut self, change: &Change) -> Result<()> {
         self.note(change)?;
-        self.finish()
+        self.apply_until(0)
     }
 
     /// Takes note of a change; a trial that finished is told later.
@@ -148,12 +183,16 @@ impl Follower {
             let x = self.ledger.space().encode(&trial.configuration).map_err(corrupt)?;
             self.ledger.issue(trial.id, x);
         }
+        self.running.remove(&trial.id);
+        self.paused.remove(&trial.id);
         match &trial.state {
-            State::Queued(_) => {
-                self.running.remove(&trial.id);
-            }
+            State::Queued(_) => {}
             State::Running(_) => {
                 self.running.insert(trial.id);
+            }
+            State::Paused(pause) => {
+                self.pauses = self.pauses.max(pause.after_step);
+                self.paused.insert(trial.id);
             }
             State::Finished(finish) => {
                 // The texts of failures are not for the ledger.
@@ -161,8 +200,7 @@ impl Follower {
                     Outcome::Failed(_) => Outcome::failed(),
                     outcome => outcome.clone(),
                 };
-                self.finished.push_back((trial.id, outcome));
-                self.running.remove(&trial.id);
+                self.finished.push_back((trial.id, outcome, finish.after_step));
             }
         }
         self.sequence = change.sequence();
@@ -190,8 +228,50 @@ impl Follower {
         };
         let points = points.map_err(failed)?;
         let configurations = points.rows().map(|x| self.ledger.space().decode(x)).collect();
+        Ok(self.proposal(configurations, exhausted))
+    }
+
+    fn proposal(&self, configurations: Vec<Configuration>, exhausted: bool) -> Proposal {
         let (known, engine) = (self.ledger.issued(), ENGINE.to_owned());
-        Ok(Proposal { known, configurations, exhausted, engine })
+        let (untils, continued) = (Vec::new(), Vec::new());
+        Proposal { known, configurations, untils, continued, exhausted, engine }
+    }
+
+    /// What `count` workers do next that can continue paused trials, given all finished and pending trials; `room` more trials may
+    /// begin. There is less to do than that if no trial may begin and no paused one is worth going on.
+    pub fn plan(&mut self, strategy: &dyn Strategy, count: usize, room: usize) -> Result<Proposal> {
+        let paused: Vec<u64> = self.paused.iter().copied().collect();
+        let runs = |ledger: &mut Ledger, count: usize| {
+            ledger.plan(strategy, &FreeWorkers { count, paused: &paused, room })
+        };
+        let runs = match runs(&mut self.ledger, count) {
+            Err(wimble::Error::Exhausted { tried, total, .. }) if total < u128::MAX => {
+                match usize::try_from(total.saturating_sub(tried)).unwrap_or(count) {
+                    0 => Ok(Vec::new()),
+                    left => runs(&mut self.ledger, left.min(count)),
+                }
+            }
+            runs => runs,
+        };
+        let failed = |source: wimble::Error| Error::Proposal {
+            study: self.study.clone(),
+            count,
+            source: source.into(),
+        };
+        let runs = runs.map_err(failed)?;
+        let mut plan = self.proposal(Vec::new(), runs.len() < count);
+        for run in runs {
+            match run.work {
+                Work::New(x) => {
+                    plan.configurations.push(self.ledger.space().decode(&x));
+                    plan.untils.push(run.until);
+                }
+                Work::Continue(trial) => {
+                    plan.continued.push(Continuation { trial, until: run.until });
+                }
+            }
+        }
+        Ok(plan)
     }
 
     /// The same with given values. Points that differ only where a value is given are one configuration: each is proposed once, and
@@ -291,7 +371,8 @@ impl Follower {
     /// How much of all evaluations was carried out, in the unit of the fidelity: of trials with a value up to where it was
     /// measured, of the others up to their last step. Trials that were evaluated elsewhere count too.
     pub fn spent(&self) -> f64 {
-        self.spent + self.running.iter().map(|&trial| self.reached(trial)).sum::<f64>()
+        let begun = self.running.iter().chain(&self.paused);
+        self.spent + begun.map(|&trial| self.reached(trial)).sum::<f64>()
     }
 
     /// How far a trial that finished went.
@@ -336,10 +417,11 @@ impl Follower {
 
     /// How far the study is.
     pub fn progress(&self) -> Progress {
-        let running = self.running.len() as u64;
+        let (running, paused) = (self.running.len() as u64, self.paused.len() as u64);
         Progress {
-            queued: self.ledger.pending().len() as u64 - running,
+            queued: self.ledger.pending().len() as u64 - running - paused,
             running,
+            paused,
             finished: self.ledger.told().len() as u64,
         }
     }

@@ -201,6 +201,9 @@ pub struct Record {
     /// The engines that proposed its trials, in the order of their first trials. Empty before the first proposal, and in
     /// the record of a study that is to be created.
     pub engines: Vec<EngineSpan>,
+    /// Whether it is paused: no trial begins.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
 }
 
 /// A version of the engine, and the first trial that it proposed.
@@ -215,7 +218,8 @@ pub struct EngineSpan {
 impl Record {
     /// The record of a new study.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, format: FORMAT, engine: ENGINE.to_owned(), engines: Vec::new() }
+        let (engine, engines) = (ENGINE.to_owned(), Vec::new());
+        Self { settings, format: FORMAT, engine, engines, paused: false }
     }
 
     /// The version of the engine at work when a trial was proposed.

@@ -16,7 +16,7 @@ use wimble::outcome::{Measurement, Outcome};
 use wimble::session::Best;
 use wimble::space::{Configuration, Fixed};
 use wimble::standing::Standing;
-use wimble::stopping::Verdict;
+use wimble::stopping::{Rule, Verdict};
 use wimble::strategy::Strategy;
 
 use crate::addition::Addition;
@@ -26,9 +26,10 @@ use crate::crowd::Crowd;
 use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
+use crate::note::Note;
 use crate::settings::{Record, Settings};
 use crate::step::{Report, Step};
-use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Store, Tell};
+use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Stage, Store, Tell};
 use crate::trial::{Claim, Token, Trial};
 
 /// How many trials are read at a time.
@@ -169,53 +170,71 @@ impl Study {
     /// Gives a worker up to `wanted` trials to hold: first those that it runs already, then queued ones, then new ones.
     ///
     /// There are fewer, or none, if the budget is spent and the queue is empty. That is final only once no trial is
-    /// running ([`Self::progress`]): a trial whose worker is lost is given to another. Asking again with the same
+    /// running ([`Self::progress`]): a trial whose worker is lost is given to another. A study that is paused refuses
+    /// ([`Error::Paused`]) until it goes on. Asking again with the same
     /// `client_key` gives the same claims.
     pub fn ask(&self, worker: &str, client_key: &str, wanted: usize) -> Result<Vec<Claim>> {
-        self.ask_with(&Ask { worker, incarnation: None, key: client_key, wanted, fresh: false })
+        let key = client_key;
+        self.ask_with(&Ask { worker, incarnation: None, key, wanted, fresh: false, plans: false })
     }
 
     /// The same for one incarnation of a worker.
     pub fn ask_with(&self, ask: &Ask<'_>) -> Result<Vec<Claim>> {
         let name = &self.settings.name;
-        if let Reply::Claims(claims) = self.store.ask(name, ask, None)? {
+        let mut reply = self.store.ask(name, ask, None)?;
+        if let Reply::Claims(claims) = reply {
             return Ok(claims);
         }
-        let mut model = self.model()?;
-        let (follower, strategy, crowd) = model.parts(&self.settings)?;
-        // Another thread may have filled the queue while this one waited for the model: look again first.
-        let mut proposal: Option<Proposal> = None;
-        loop {
-            let reply = self.store.ask(name, ask, proposal.as_ref())?;
-            if let Some(proposal) = &proposal {
-                let mine = |claim: &Claim| proposal.configurations.contains(&claim.configuration);
-                crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
+        let mut model = match self.model.try_lock() {
+            Ok(model) => model,
+            Err(_) => {
+                let model = self.model()?;
+                // Another thread may have filled the queue while this one waited for the model: look again first.
+                reply = self.store.ask(name, ask, None)?;
+                model
             }
-            match reply {
+        };
+        let (follower, strategy, crowd) = model.parts(&self.settings)?;
+        loop {
+            let (count, room, issued) = match reply {
                 Reply::Claims(claims) => return Ok(claims),
-                Reply::Propose { count, room, issued } => {
-                    let room = usize::try_from(room).unwrap_or(usize::MAX);
-                    // Trials are never taken back, and a reader misses none: otherwise this is another study.
-                    let replaced = || Error::Replaced { study: name.clone() };
-                    if follower.issued() > issued {
-                        return Err(replaced());
-                    }
-                    follower.catch_up(&*self.store)?;
-                    if follower.issued() < issued {
-                        return Err(replaced());
-                    }
-                    // What others find in the queue was not fixed by them.
-                    let many = crowd.widen(count).max(self.settings.batch_size).min(room);
-                    let count = if ask.fresh { count } else { count.max(many) };
-                    let mut proposed = match &self.fixed {
-                        Some(fixed) => follower.propose_fixed(strategy, count, fixed)?,
-                        None => follower.propose(strategy, count)?,
-                    };
-                    if let Some(name) = self.other {
-                        proposed.engine = format!("{} with {name}", proposed.engine);
-                    }
-                    proposal = Some(proposed);
-                }
+                Reply::Propose { count, room, issued } => (count, room, issued),
+            };
+            let room = usize::try_from(room).unwrap_or(usize::MAX);
+            // Trials are never taken back, and a reader misses none: otherwise this is another study.
+            let replaced = || Error::Replaced { study: name.clone() };
+            if follower.issued() > issued {
+                return Err(replaced());
+            }
+            follower.catch_up(&*self.store)?;
+            if follower.issued() < issued {
+                return Err(replaced());
+            }
+            // What others find in the queue was not fixed by them.
+            let many = crowd.widen(count);
+            let count = match ask.fresh {
+                true => count,
+                // A plan is made for each free worker anew.
+                false if ask.plans => count.max(many),
+                false => count.max(many.max(self.settings.batch_size).min(room)),
+            };
+            let mut proposal = match &self.fixed {
+                _ if ask.plans => follower.plan(strategy, count, room)?,
+                Some(fixed) => follower.propose_fixed(strategy, count, fixed)?,
+                None => follower.propose(strategy, count)?,
+            };
+            if let Some(name) = self.other {
+                proposal.engine = format!("{} with {name}", proposal.engine);
+            }
+            reply = self.store.ask(name, ask, Some(&proposal))?;
+            let Proposal { configurations, continued, .. } = &proposal;
+            let mine = |claim: &Claim| {
+                configurations.contains(&claim.configuration)
+                    || continued.iter().any(|planned| planned.trial == claim.trial)
+            };
+            // A plan that found nothing to do was not in anybody's way.
+            if !(configurations.is_empty() && continued.is_empty()) {
+                crowd.note(matches!(&reply, Reply::Claims(claims) if claims.iter().any(mine)));
             }
         }
     }
@@ -342,6 +361,23 @@ impl Study {
         self.store.release(&self.settings.name, token)
     }
 
+    /// Pauses a running trial, for a worker that came to the fidelity of its claim: an ask that plans may continue it.
+    pub fn pause_trial(&self, token: Token) -> Result<()> {
+        self.store.pause_trial(&self.settings.name, token)
+    }
+
+    /// Whether asks here may plan: the method decides by learning curves which trials to pause and continue, and the study leaves
+    /// that to it by the stopping rule `auto`. Values that are given for all proposals leave nothing to decide.
+    pub fn can_plan(&self) -> Result<bool> {
+        let Settings { goal, stopping, .. } = &self.settings;
+        if goal.partial().is_none() || stopping.rule != Rule::Auto || self.fixed.is_some() {
+            return Ok(false);
+        }
+        let mut model = self.model()?;
+        let (_, strategy, _) = model.parts(&self.settings)?;
+        Ok(strategy.reads_curves(goal))
+    }
+
     /// Gives the trials that earlier incarnations of a worker hold to its new one. Returns how many.
     pub fn resume(&self, resume: &Resume<'_>) -> Result<usize> {
         self.store.resume(&self.settings.name, resume)
@@ -353,15 +389,57 @@ impl Study {
         self.store.set_budget(&self.settings.name, budget)
     }
 
+    /// Pauses the study for all workers, or lets it go on. What runs is finished; no trial begins.
+    pub fn set_paused(&self, paused: bool) -> Result<()> {
+        self.store.set_paused(&self.settings.name, paused)
+    }
+
+    /// Whether it is paused.
+    pub fn is_paused(&self) -> Result<bool> {
+        Ok(self.store.study(&self.settings.name)?.paused)
+    }
+
+    /// Writes a note on a trial, in the place of the one that was there; an empty text removes it.
+    pub fn note(&self, trial: u64, text: &str) -> Result<()> {
+        self.store.note(&self.settings.name, trial, text)
+    }
+
+    /// The notes on trials, in the order of the trials.
+    pub fn notes(&self) -> Result<Vec<Note>> {
+        self.store.notes(&self.settings.name)
+    }
+
     /// The trial with the best value so far; of equal values, the one told first. With constraints, the best that meets
     /// them; as long as none does, the one with the smallest total violation, which is marked as violating. With several
     /// objectives, the best by the first. Trials that were stopped early count only as long as no other has a value, and of
-    /// those the ones that went furthest.
+    /// those the ones that went furthest; so do paused ones.
     ///
     /// Where values are noisy, the best of many may just be lucky: [`Self::recommend`] says which trial to keep.
     pub fn best(&self) -> Result<Option<Best>> {
         let best = self.best_trials(1)?.pop();
-        Ok(best.and_then(|trial| trial.into_best(&self.settings.goal)))
+        let best = best.and_then(|trial| trial.into_best(&self.settings.goal));
+        // Paused trials are compared as long as none is whole.
+        let is_whole = best.as_ref().is_some_and(|best| best.fidelity.is_none());
+        if is_whole || self.settings.goal.partial().is_none() {
+            return Ok(best);
+        }
+        let mut all: Vec<Best> = best.into_iter().collect();
+        let paused = Filter { stage: Some(Stage::Paused), ..Filter::default() };
+        for trial in self.each_trial(&paused) {
+            let trial = trial?;
+            let Some(Step { measurement, .. }) = self.steps(trial.id)?.pop() else { continue };
+            let Some(value) = measurement.value() else { continue };
+            let violating = self.settings.goal.is_violated_by(&measurement);
+            let (trial, configuration, fidelity) =
+                (trial.id, trial.configuration, measurement.fidelity);
+            all.push(Best { trial, configuration, value, violating, fidelity });
+        }
+        let turn = |best: &Best| self.settings.goal.first_direction().turn(best.value);
+        let further =
+            |a: &Best, b: &Best| b.fidelity.unwrap_or(0.0).total_cmp(&a.fidelity.unwrap_or(0.0));
+        Ok(all.into_iter().min_by(|a, b| {
+            further(a, b).then(a.violating.cmp(&b.violating)).then(turn(a).total_cmp(&turn(b)))
+        }))
     }
 
     /// The trial to keep, with the value that was told for it. If the method has a model that finds noise in the
@@ -470,8 +548,8 @@ impl Study {
     /// How far the study is: how many trials wait, run and are finished.
     pub fn progress(&self) -> Result<Progress> {
         let counts = self.counts()?;
-        let (queued, running, finished) = (counts.queued, counts.running, counts.finished());
-        Ok(Progress { queued, running, finished })
+        let (queued, running, paused) = (counts.queued, counts.running, counts.paused);
+        Ok(Progress { queued, running, paused, finished: counts.finished() })
     }
 
     /// The trial of this number.

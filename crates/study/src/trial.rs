@@ -5,7 +5,9 @@
 //!                ▲                │ │ ▲ │
 //!                └────released────┘ └─┘ └──lost once too often──▶ finished: failed
 //!                                lost: another worker takes it
+//! running ──pause──▶ paused ──continue──▶ running
 //! ```
+//! A trial of a study with a fidelity may be paused below the highest one, and continued later from its checkpoint.
 
 use std::fmt;
 
@@ -71,6 +73,9 @@ pub struct Claim {
     pub token: Token,
     /// 1 at first, and one more each time that another worker took the trial over.
     pub attempt: u32,
+    /// Up to which fidelity it is evaluated now; to the end if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
 }
 
 /// Where a trial is in its life.
@@ -81,6 +86,8 @@ pub enum State {
     Queued(Option<Ended>),
     /// A worker evaluates it.
     Running(Lease),
+    /// It was evaluated up to a fidelity below the highest, and may be continued.
+    Paused(Pause),
     /// It has an outcome, which never changes.
     Finished(Finish),
 }
@@ -139,6 +146,18 @@ impl Lease {
     }
 }
 
+/// The end of a part of an evaluation that may go on later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// When.
+    pub at: Timestamp,
+    /// The lease under which it was evaluated last.
+    pub lease: Lease,
+    /// The sequence number of the study's latest step at that time.
+    #[serde(default)]
+    pub after_step: u64,
+}
+
 /// The end of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
@@ -154,6 +173,10 @@ pub struct Finish {
     pub lease: Lease,
     /// The client key of the tell; `None` where no worker told it here.
     pub key: Option<String>,
+    /// The sequence number of the study's latest step at that time. Whoever reads steps and ends later puts them into the
+    /// order in which they came.
+    #[serde(default)]
+    pub after_step: u64,
 }
 
 /// A trial as it is stored.
@@ -173,6 +196,9 @@ pub struct Trial {
     pub sequence: u64,
     /// When it was proposed.
     pub proposed: Timestamp,
+    /// Up to which fidelity it is to be evaluated, or was last; to the end if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
 }
 
 impl Trial {
@@ -180,7 +206,7 @@ impl Trial {
     pub fn outcome(&self) -> Option<&Outcome> {
         match &self.state {
             State::Finished(finish) => Some(&finish.outcome),
-            State::Queued(_) | State::Running(_) => None,
+            State::Queued(_) | State::Running(_) | State::Paused(_) => None,
         }
     }
 
@@ -202,7 +228,7 @@ impl Trial {
     pub fn attributes(&self) -> Option<&Attributes> {
         match &self.state {
             State::Finished(finish) => Some(&finish.attributes),
-            State::Queued(_) | State::Running(_) => None,
+            State::Queued(_) | State::Running(_) | State::Paused(_) => None,
         }
     }
 
@@ -215,7 +241,7 @@ impl Trial {
     pub fn finished(&self) -> Option<Timestamp> {
         match &self.state {
             State::Finished(finish) => Some(finish.at),
-            State::Queued(_) | State::Running(_) => None,
+            State::Queued(_) | State::Running(_) | State::Paused(_) => None,
         }
     }
 
@@ -228,6 +254,7 @@ impl Trial {
         match &self.state {
             State::Queued(_) => None,
             State::Running(lease) => Some(lease),
+            State::Paused(pause) => Some(&pause.lease),
             State::Finished(finish) => Some(&finish.lease),
         }
     }
@@ -236,7 +263,7 @@ impl Trial {
     pub fn lease(&self) -> Option<&Lease> {
         match &self.state {
             State::Running(lease) => Some(lease),
-            State::Queued(_) | State::Finished(_) => None,
+            State::Queued(_) | State::Paused(_) | State::Finished(_) => None,
         }
     }
 }

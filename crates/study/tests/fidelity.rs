@@ -266,3 +266,142 @@ fn a_command_reports_through_the_socket_of_its_runner() {
     let path = socket.into_inner().unwrap();
     assert!(!std::path::Path::new(&path).exists(), "the socket is left behind");
 }
+
+/// A command that trains up to `{epochs}` and keeps how far it came in its folder. The value of a trial falls with its epochs, to a tenth
+/// of its number.
+const TRAINS: &str = "at=$(cat '{folder}/at' 2>/dev/null || echo 0); \
+    if [ $at -gt 0 ]; then echo \"$WIMBLE_TRIAL from $at\" >> '{folder}/../continued'; fi; \
+    while [ $at -lt {epochs} ]; do at=$((at + 1)); \
+    step $at $(awk \"BEGIN {{ print $WIMBLE_TRIAL / 10 + 1 / $at }}\"); echo $at > '{folder}/at'; done";
+
+/// The same study with the method `auto`, which plans.
+fn planned(script: &str, more: &str, folders: &std::path::Path) -> StudyFile {
+    let more = format!("folders = \"{}\"\n{more}", folders.display());
+    StudyFile { method: Some("auto".parse().unwrap()), ..file(script, &more) }
+}
+
+#[test]
+fn a_command_that_takes_the_fidelity_is_paused_and_continued_from_its_checkpoint() {
+    for workers in [1, 4] {
+        let folder = tempfile::tempdir().unwrap();
+        let more = format!("budget = {{ epochs = 160 }}\nworkers = {workers}");
+        let file = planned(TRAINS, &more, folder.path());
+        let (study, summary, events) = run(&file);
+        assert_eq!(summary.end, End::BudgetSpent);
+        let counts = study.counts().unwrap();
+        let spent = study.spent().unwrap();
+        assert!((160.0..160.0 + 9.0 * workers as f64).contains(&spent), "{spent}");
+        assert!(counts.paused > 5 && counts.valued > 0, "{counts:?}");
+        assert_eq!((counts.running, counts.queued, counts.failed), (0, 0, 0));
+        let paused = events.iter().filter(|event| matches!(event, Event::Paused { .. })).count();
+        assert!(paused as u64 >= counts.paused, "{paused}");
+        assert!(!events.iter().any(|event| matches!(event, Event::Anew { .. })));
+        // Every curve is whole: what was continued went on where it was.
+        for trial in study.trials(&wimble_study::Filter::default()).unwrap() {
+            let steps = curve(&study, trial.id);
+            let expected: Vec<f64> = (1..=steps.len()).map(|at| at as f64).collect();
+            assert_eq!(steps.iter().map(|step| step.0).collect::<Vec<_>>(), expected);
+            match &trial.state {
+                State::Paused(_) => assert_eq!(trial.until, steps.last().map(|step| step.0)),
+                _ => assert_eq!(steps.len(), 9, "trial {}", trial.id),
+            }
+        }
+        let home = runner(&file, "w").evaluator.folder(0).unwrap();
+        let text = std::fs::read_to_string(home.parent().unwrap().join("continued")).unwrap();
+        assert!(text.lines().count() > 3, "{text}");
+        // With more to spend, a later run goes on with what is paused.
+        let more = StudyFile { spend: Some(200.0), ..file };
+        let again = runner(&more, "w").run(&study, &|_| {}).unwrap();
+        assert_eq!(again.end, End::BudgetSpent);
+        assert!(study.spent().unwrap() >= 200.0);
+    }
+}
+
+#[test]
+fn once_all_configurations_are_begun_the_promising_ones_come_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (study, summary, _) = run(&planned(TRAINS, "trials = 20\nworkers = 2", folder.path()));
+    assert_eq!(summary.end, End::BudgetSpent);
+    let counts = study.counts().unwrap();
+    assert_eq!((counts.total(), counts.running, counts.queued), (20, 0, 0));
+    assert!(counts.valued > 0 && counts.paused > 0, "{counts:?}");
+    let best = study.best().unwrap().unwrap();
+    assert_eq!(best.fidelity, None);
+    // Nothing more is worth going on: a run that starts again ends at once.
+    let spent = study.spent().unwrap();
+    let file = planned(TRAINS, "trials = 20\nworkers = 2", folder.path());
+    let again = runner(&file, "w").run(&study, &|_| {}).unwrap();
+    assert_eq!((again.end, again.told, study.spent().unwrap()), (End::BudgetSpent, 0, spent));
+}
+
+#[test]
+fn a_trial_whose_folder_is_elsewhere_begins_anew_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = planned(TRAINS, "budget = { epochs = 40 }", folder.path());
+    let (study, ..) = run(&file);
+    assert!(study.counts().unwrap().paused > 3);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = planned(TRAINS, "budget = { epochs = 140 }", elsewhere.path());
+    let events = Mutex::new(Vec::new());
+    runner(&file, "w").run(&study, &|event| events.lock().unwrap().push(event)).unwrap();
+    let events = events.into_inner().unwrap();
+    let anew: Vec<u64> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Anew { trial, at } if *at > 0.0 => Some(*trial),
+            _ => None,
+        })
+        .collect();
+    assert!(!anew.is_empty(), "{events:?}");
+    for trial in anew {
+        let fidelities: Vec<f64> = curve(&study, trial).iter().map(|step| step.0).collect();
+        let expected: Vec<f64> = (1..=fidelities.len()).map(|at| at as f64).collect();
+        assert_eq!(fidelities, expected);
+    }
+}
+
+#[test]
+fn a_result_after_part_of_the_way_is_a_step_there() {
+    // No steps, and a number at the end: the value after so many epochs.
+    let folder = tempfile::tempdir().unwrap();
+    let script = "awk \"BEGIN {{ print $WIMBLE_TRIAL / 10 + 1 / {epochs} }}\"";
+    let (study, summary, _) =
+        run(&planned(script, "budget = { epochs = 60 }\nworkers = 2", folder.path()));
+    assert_eq!(summary.end, End::BudgetSpent);
+    assert!(study.counts().unwrap().paused > 3);
+    for trial in study.trials(&wimble_study::Filter::default()).unwrap() {
+        let steps = curve(&study, trial.id);
+        assert!(!steps.is_empty(), "trial {}", trial.id);
+        for (at, value) in steps {
+            assert!((value - (trial.id as f64 / 10.0 + 1.0 / at)).abs() < 1e-4, "{at} {value}");
+        }
+    }
+}
+
+#[test]
+fn a_command_that_goes_no_further_ends_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    // It ignores how far it is to go.
+    let script = ": {epochs}; step 1 $WIMBLE_TRIAL; step 2 $WIMBLE_TRIAL";
+    let (study, summary, _) = run(&planned(script, "trials = 4", folder.path()));
+    assert_eq!(summary.end, End::BudgetSpent);
+    let counts = study.counts().unwrap();
+    assert_eq!((counts.valued, counts.paused), (4, 0), "{counts:?}");
+    assert_eq!(study.trial(0).unwrap().outcome(), Some(&at(Some(2.0), 0.0)));
+}
+
+#[test]
+fn without_folders_or_another_rule_nothing_is_paused() {
+    let folder = tempfile::tempdir().unwrap();
+    let script =
+        "at=0; while [ $at -lt {epochs} ]; do at=$((at + 1)); step $at $WIMBLE_TRIAL; done";
+    let with =
+        |more: &str| StudyFile { method: Some("auto".parse().unwrap()), ..file(script, more) };
+    let halving = format!("folders = \"{}\"\nstopping = \"none\"", folder.path().display());
+    for file in [with("trials = 3"), with(&format!("trials = 3\n{halving}"))] {
+        let (study, ..) = run(&file);
+        let counts = study.counts().unwrap();
+        assert_eq!((counts.valued, counts.paused), (3, 0));
+        assert_eq!(curve(&study, 0).len(), 9);
+    }
+}

@@ -111,7 +111,15 @@ fn minimise(store: &Arc<dyn Store>) {
     let study = Study::open(Arc::clone(store), "minimise").unwrap();
     assert_eq!(study.settings().seed, Seed(u64::MAX));
     assert_eq!(study.settings().lease, Duration::from_secs(90));
-    let left = Counts { queued: 2, running: 2, valued: 11, failed: 3, infeasible: 2, imported: 3 };
+    let left = Counts {
+        queued: 2,
+        running: 2,
+        valued: 11,
+        failed: 3,
+        infeasible: 2,
+        imported: 3,
+        paused: 0,
+    };
     assert_eq!(study.counts().unwrap(), left);
     let before = study.trials(&Filter::default()).unwrap();
     assert_eq!(before.len(), 20);

@@ -407,7 +407,10 @@ fn ask_store(store: &dyn Store, ask: &Ask<'_>, issued: usize, spare: usize) -> R
     if let Reply::Propose { count, .. } = reply {
         let configurations = (issued..issued + count + spare).map(point).collect();
         let engine = "0.1.0".to_owned();
-        let proposal = Proposal { known: issued as u64, configurations, exhausted: false, engine };
+        let (untils, continued) = (Vec::new(), Vec::new());
+        let known = issued as u64;
+        let proposal =
+            Proposal { known, configurations, untils, continued, exhausted: false, engine };
         reply = store.ask("s", ask, Some(&proposal))?;
     }
     let Reply::Claims(claims) = reply else { panic!("the proposal saw all trials: {reply:?}") };
@@ -435,6 +438,7 @@ fn plain(state: &State) -> Plain {
             due: lease.due.0,
             notice: lease.notice.map(|at| at.0),
         },
+        State::Paused(_) => panic!("no operation here pauses a trial"),
         State::Finished(finish) if finish.lease.fence == 0 => {
             Plain::Imported { value: finish.outcome.value().unwrap() as i32 }
         }
@@ -498,6 +502,7 @@ fn compare(calls: &[Call], clock: &ManualClock, open: &mut dyn FnMut() -> Box<dy
                     key: &key_name,
                     wanted: *wanted,
                     fresh: false,
+                    plans: false,
                 };
                 let issued = model.trials.len();
                 let got = ask_store(&*store, &ask, issued, *spare);

@@ -32,6 +32,8 @@ const WORKER: &str = "WIMBLE_TEST_WORKER";
 const JUMPS: &str = "WIMBLE_TEST_JUMPS";
 /// How often the kill tests kill, if not as often as they say.
 const KILLS: &str = "WIMBLE_TEST_KILLS";
+/// How many processes they kill of, if not four.
+const PROCESSES: &str = "WIMBLE_TEST_PROCESSES";
 
 /// They need the machine for themselves.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -44,11 +46,11 @@ fn worker() {
     let jumps = std::env::var(JUMPS).is_ok();
     let study = patiently(|| Study::open(store(&address, jumps)?, "shared"));
     for i in 0.. {
-        let claims = study.ask(&worker, &format!("{run}-{i}"), 1).unwrap();
+        let claims = outlasting(|| study.ask(&worker, &format!("{run}-{i}"), 1)).unwrap();
         let Some(claim) = claims.first() else { break };
         // A value that no other tell has.
         let value = run.parse::<f64>().unwrap() * 1e6 + f64::from(i);
-        match study.tell(claim.token, &Outcome::from(value), &run) {
+        match outlasting(|| study.tell(claim.token, &Outcome::from(value), &run)) {
             Ok(()) => {
                 let line = format!("ack {} {value}\n", claim.trial);
                 std::io::stdout().write_all(line.as_bytes()).unwrap();
@@ -86,11 +88,26 @@ impl Clock for JumpingClock {
     }
 }
 
+/// A call to a server that may be starting after a crash, which can take minutes on a busy machine.
+fn outlasting<T>(mut call: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let start = Instant::now();
+    loop {
+        match call() {
+            Err(Error::Backend { doing: "connecting", .. })
+                if start.elapsed() < Duration::from_secs(300) =>
+            {
+                sleep(Duration::from_millis(50));
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Opens what may be starting just now.
 fn patiently<T>(mut open: impl FnMut() -> Result<T, Error>) -> T {
     let start = Instant::now();
     loop {
-        match open() {
+        match outlasting(&mut open) {
             Ok(done) => return done,
             Err(error) if error.is_refusal() => panic!("{error}"),
             Err(error) if start.elapsed() > Duration::from_secs(60) => panic!("{error}"),
@@ -159,6 +176,20 @@ fn eight_threads_with_connections_of_their_own_share_one_database() {
     }
 }
 
+#[test]
+fn eight_threads_share_one_database_through_a_pooler() {
+    if let Some(address) = server::pooled_schema("threads that share a database through a pooler") {
+        threads_share(&address);
+    }
+}
+
+#[test]
+fn sixteen_processes_share_one_database_through_a_pooler() {
+    if let Some(address) = server::pooled_schema("16 processes through a pooler") {
+        processes_share("PostgreSQL behind PgBouncer", &address, 16, 1_000);
+    }
+}
+
 fn threads_share(address: &str) {
     let settings = settings(200, 3, Duration::from_secs(60));
     let acks: Vec<(u64, f64)> = std::thread::scope(|scope| {
@@ -192,20 +223,19 @@ fn threads_share(address: &str) {
 #[test]
 fn thirty_two_processes_share_one_file() {
     let folder = tempfile::tempdir().unwrap();
-    processes_share("SQLite", &text(&file(&folder)), 32);
+    processes_share("SQLite", &text(&file(&folder)), 32, 5_000);
 }
 
 #[test]
 fn sixty_four_processes_share_one_database() {
     if let Some(address) = server::schema("64 processes") {
-        processes_share("PostgreSQL", &address, 64);
+        processes_share("PostgreSQL", &address, 64, 5_000);
     }
 }
 
-fn processes_share(back_end: &str, address: &str, processes: usize) {
-    const TRIALS: u64 = 5_000;
+fn processes_share(back_end: &str, address: &str, processes: usize, trials: u64) {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let study = create(address, &settings(TRIALS, processes, Duration::from_secs(60)));
+    let study = create(address, &settings(trials, processes, Duration::from_secs(60)));
     let start_time = Instant::now();
     let workers: Vec<Worker> =
         (0..processes).map(|i| start(address, &format!("w{i}"), i + 1)).collect();
@@ -218,14 +248,14 @@ fn processes_share(back_end: &str, address: &str, processes: usize) {
     }
     let seconds = start_time.elapsed().as_secs_f64();
     println!(
-        "{back_end}: {TRIALS} trials by {processes} processes in {seconds:.1} s, {:.0} a second with their start; \
+        "{back_end}: {trials} trials by {processes} processes in {seconds:.1} s, {:.0} a second with their start; \
          {} to {} each",
-        TRIALS as f64 / seconds,
+        trials as f64 / seconds,
         shares.iter().min().unwrap(),
         shares.iter().max().unwrap(),
     );
-    assert_eq!(acks.len() as u64, TRIALS);
-    assert_eq!(study.counts().unwrap().finished(), TRIALS);
+    assert_eq!(acks.len() as u64, trials);
+    assert_eq!(study.counts().unwrap().finished(), trials);
     check(&study, &acks);
 }
 
@@ -279,12 +309,14 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
         }
         run_worker(command, address, &name(place, run), run)
     };
-    let mut workers: Vec<Worker> = (0..4).map(|i| start(i, i + 1)).collect();
+    let count = std::env::var(PROCESSES).map_or(4, |number| number.parse().unwrap());
+    let mut workers: Vec<Worker> = (0..count).map(|i| start(i, i + 1)).collect();
     let mut acks = Vec::new();
     for kill in 0..kills {
         disturb(kill);
-        sleep(Duration::from_millis(below(&mut rng, 100) as u64));
-        let (place, run) = (below(&mut rng, workers.len()), kill + 5);
+        // Each of them lives as long as where there are four.
+        sleep(Duration::from_millis(below(&mut rng, 25 * count) as u64));
+        let (place, run) = (below(&mut rng, workers.len()), kill + count + 1);
         let next = start(place, run);
         let mut killed = std::mem::replace(&mut workers[place], next);
         killed.child.kill().unwrap();
@@ -306,7 +338,7 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     sleep(LEASE);
     let lost = study.ask("last", "taken", ALL).unwrap();
     println!(
-        "{back_end}: {} acknowledged through {kills} kills; {} trials left behind at the end",
+        "{back_end}: {} acknowledged through {kills} kills of {count} processes; {} trials left behind at the end",
         acks.len(),
         lost.len()
     );
@@ -319,7 +351,7 @@ fn kill_workers(back_end: &str, address: &str, kills: usize, disturb: &mut dyn F
     // What was told but not acknowledged in time may be there; nothing is left in between.
     let progress = study.progress().unwrap();
     assert!(progress.finished >= acks.len() as u64);
-    assert!(progress.finished <= (acks.len() + kills + 4) as u64);
+    assert!(progress.finished <= (acks.len() + kills + count) as u64);
     assert_eq!((progress.running, progress.queued), (lost.len() as u64, 0));
     let running = Filter { stage: Some(Stage::Running), ..Filter::default() };
     for trial in study.trials(&running).unwrap() {

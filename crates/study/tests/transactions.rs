@@ -141,3 +141,48 @@ fn a_server_whose_defaults_are_read_only_or_serializable_is_met_with_the_right_o
     });
     assert_eq!(open(&address).counts().unwrap().valued, 40);
 }
+
+#[test]
+fn none_of_a_poolers_connections_keeps_anything_of_ours_and_schemas_do_not_meet() {
+    let Some(address) = server::pooled_schema("what stays behind in a pooler") else { return };
+    let other = server::pooled_schema("what stays behind in a pooler").unwrap();
+    std::thread::scope(|scope| {
+        for (worker, address) in
+            [&address, &other, &address, &other, &address, &other].into_iter().enumerate()
+        {
+            scope.spawn(move || {
+                let (study, name) = (open(address), format!("w{worker}"));
+                for i in 0..10 {
+                    let claim = study.ask(&name, &format!("{name}-{i}"), 1).unwrap().remove(0);
+                    study.tell(claim.token, &Outcome::from(1.0), "t").unwrap();
+                }
+            });
+        }
+    });
+    for address in [&address, &other] {
+        assert_eq!(open(address).counts().unwrap().valued, 30);
+    }
+    // All connections of the pool at once, as whoever else uses it finds them.
+    let base = address.split_once('?').unwrap().0;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut clients = Vec::new();
+        for _ in 0..4 {
+            let (client, connection) = tokio_postgres::connect(base, NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute("BEGIN").await.unwrap();
+            clients.push(client);
+        }
+        for client in &clients {
+            let question = "SELECT current_setting('search_path') || ' ' || current_setting('enable_seqscan') \
+                || ' ' || (SELECT count(*) FROM pg_prepared_statements)";
+            let found = client.simple_query(question).await.unwrap();
+            let found = found.iter().find_map(|message| match message {
+                tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
+                _ => None,
+            });
+            assert_eq!(found, Some("\"$user\", public on 0"));
+            client.batch_execute("ROLLBACK").await.unwrap();
+        }
+    });
+}

@@ -10,28 +10,19 @@ trials by the study's rule. The storage knows everything; a driver, a worker or 
 from __future__ import annotations
 
 import logging
-import math
 import os
 import time
-from collections.abc import Callable
 from typing import Any
 
 import ray
-from ray.exceptions import RayError, RayTaskError, RuntimeEnvSetupError
 
 from wimble import _evaluation, _storage, _wimble
-from wimble._errors import CommandError, Error, InvalidError, StorageError
+from wimble._errors import CommandError, InvalidError, StorageError
 from wimble._minimize import Result
 from wimble._study import Study
+from wimble.ray._fleet import Fleet
 
 _log = logging.getLogger("wimble.ray")
-
-#: Seconds between looks at the study and at the cluster.
-_LOOK = 1.0
-#: Seconds that workers have to give their trials back, once they are told to stop.
-_GRACE = 20.0
-#: How many workers may be lost in a row, beside one for each that runs, before the run gives up.
-_LOST = 5
 
 
 def run(
@@ -70,7 +61,8 @@ def run(
         options: Further options of Ray's tasks: `resources`, `runtime_env`, `scheduling_strategy` and so on.
 
     Raises:
-        CommandError: The command cannot be run, or the first trials all failed.
+        CommandError: The command cannot be run, or a worker's first trials all failed, on every node. Where it works on some
+            nodes, the run goes on there, and a warning of the logger `wimble.ray` names the others.
     """
     if "max_retries" in options:
         raise InvalidError(
@@ -92,27 +84,29 @@ def run(
     place, address, pinned = _reachable(storage, token)
     resources = {**options.pop("resources", {}), **pinned}
     needs = {"CPU": num_cpus, "GPU": num_gpus, "memory": options.get("memory", 0), **resources}
-    fleet = _Fleet(needs, workers)
+    fleet = Fleet(needs, workers, options, described.grace)
     inner = _wimble.Study.of_file(described, address, trials, workers or max(1, fleet.room()))
     study = Study.__new__(Study)._hold(inner, place, token)
     home = os.path.dirname(path) if folder is None else os.fspath(folder)
-    task: Any = ray.remote(_work).options(
-        num_cpus=num_cpus, num_gpus=num_gpus, resources=resources, max_retries=0, **options
-    )
+    task: Any = ray.remote(_work)
+    options = {**options, "num_cpus": num_cpus, "num_gpus": num_gpus, "resources": resources, "max_retries": 0}
+    # The address may hold a token or a password. Ray shows the arguments of tasks to whoever sees its dashboard; what an object
+    # of its store holds, it does not.
+    secret = ray.put(address)
     # By the clock on the wall: a task may wait long for room, and begins on another machine.
     end = None if described.time is None else time.time() + described.time
     given = {
         "name": os.fspath(file),
         "text": text,
-        "storage": address,
+        "storage": secret,
         "home": home,
         "patience": float(patience),
         "spend": trials is None,
         "end": end,
     }
 
-    def begin() -> Any:
-        return task.remote(**given)
+    def begin(elsewhere: dict[str, Any]) -> Any:
+        return task.options(**{**options, **elsewhere}).remote(**given)
 
     began = time.monotonic()
     done = _finished(study)
@@ -148,6 +142,8 @@ def run(
         _log.warning("%d results could not be stored; the next run on the same machines stores them", report["kept"])
     if report["end"] == "storage-gone":
         raise StorageError(f"the storage was unreachable for too long: {report['reason']}")
+    if report["end"] == "no-folder":
+        raise InvalidError(report["reason"], {"field": "folder", "value": home})
     told = {**report, "seconds": time.monotonic() - began, "counts": study.counts}
     failure = described.end(address, os.path.dirname(path), told)
     if failure is not None:
@@ -166,15 +162,18 @@ def _finished(study: Study) -> int:
 
 
 def _work(name: str, text: str, storage: str, home: str, end: float | None, **how: Any) -> dict[str, Any]:
-    """A worker: runs in a process of Ray, on any node, until `end` at most."""
-    if not os.path.isdir(home):
-        raise InvalidError(
-            f"node {ray.util.get_node_ip_address()} has no folder {home}, where the commands start: put it on a file system "
-            'that all nodes have, or give folder="." and runtime_env={"working_dir": …}',
-            {"field": "folder", "value": home},
+    """A worker: runs in a process of Ray, on any node, until `end` at most. Says how it ended, and where it was."""
+    node, address = ray.get_runtime_context().get_node_id(), ray.util.get_node_ip_address()
+    if os.path.isdir(home):
+        left = None if end is None else max(0.0, end - time.time())
+        report = _wimble.StudyFile(name, text).work(storage, os.path.abspath(home), time=left, **how)
+    else:
+        reason = (
+            f"node {address} has no folder {home}, where the commands start: put it on a file system "
+            'that all nodes have, or give folder="." and runtime_env={"working_dir": …}'
         )
-    left = None if end is None else max(0.0, end - time.time())
-    return _wimble.StudyFile(name, text).work(storage, os.path.abspath(home), time=left, **how)
+        report = {"end": "no-folder", "reason": reason, "output": "", "told": 0, "released": 0, "kept": 0}
+    return {**report, "node": node, "address": address}
 
 
 def _reachable(storage: str | os.PathLike[str] | None, token: str | None) -> tuple[str, str, dict[str, float]]:
@@ -203,87 +202,3 @@ def _reachable(storage: str | os.PathLike[str] | None, token: str | None) -> tup
         )
     # Nodes that join later are on other machines.
     return path, path, {f"node:{machine}": 0.001 for machine in machines}
-
-
-class _Fleet:
-    """The workers that run, as many as are wanted and there is room for."""
-
-    def __init__(self, needs: dict[str, float], workers: int | None) -> None:
-        self.needs = {name: amount for name, amount in needs.items() if amount > 0}
-        self.workers = workers
-        if workers is None and not self.needs.keys() - {name for name in needs if name.startswith("node:")}:
-            raise InvalidError(
-                "num_cpus and num_gpus are 0, so that nothing limits how many commands run: give workers",
-                {"field": "workers"},
-            )
-        #: How many workers were lost since a trial was last finished.
-        self.lost = 0
-        self.running: list[Any] = []
-
-    def room(self) -> int:
-        """How many workers the nodes have room for, if nothing else runs there."""
-        count = 0.0
-        for node in ray.nodes():
-            if node["Alive"]:
-                there = node["Resources"]
-                count += math.floor(min(there.get(name, 0.0) / need + 1e-9 for name, need in self.needs.items()))
-        return int(count)
-
-    def run(self, begin: Callable[[], Any], look: Callable[[], int], is_busy: Callable[[], bool]) -> dict[str, Any]:
-        """Keeps workers running until one says that the study is over. Returns what it says."""
-        reports: list[dict[str, Any]] = []
-        try:
-            while not reports:
-                left = look()
-                # Where nothing has room yet, one waits for a node: Ray may be about to start it.
-                wanted = min(self.workers or max(1, self.room()), max(1, left))
-                while len(self.running) < wanted:
-                    self.running.append(begin())
-                reports += self.wait(_LOOK, 1)
-            if reports[0]["end"] in ("budget-spent", "time-over"):
-                # The others finish what they run, and find out by themselves; those that found no room are not needed.
-                while self.running and is_busy():
-                    reports += self.wait(_LOOK, len(self.running))
-                reports += self.wait(3 * _LOOK, len(self.running))
-        finally:
-            self.stop()
-        return {**reports[0], **{what: sum(report[what] for report in reports) for what in ("told", "released", "kept")}}
-
-    def wait(self, seconds: float, count: int) -> list[dict[str, Any]]:
-        """What workers say that end within so many seconds, or the first `count` of them."""
-        if not self.running:
-            return []
-        ready, self.running = ray.wait(self.running, num_returns=max(1, count), timeout=seconds)
-        return [report for task in ready if (report := self.ended(task)) is not None]
-
-    def ended(self, task: Any) -> dict[str, Any] | None:
-        """What a worker says at its end; None if it was lost."""
-        try:
-            report: dict[str, Any] = ray.get(task)
-            return report
-        except RuntimeEnvSetupError:
-            raise
-        except RayError as error:
-            # A worker that met an error is not asked for again; one that found no storage, or whose process or node is gone, is.
-            if isinstance(error, RayTaskError) and not isinstance(error.cause, StorageError):
-                raise error.as_instanceof_cause() from None
-            self.lost += 1
-            if self.lost > _LOST + len(self.running):
-                raise Error(
-                    f"{self.lost} workers were lost and no trial finished meanwhile, so that the run ended: {error}"
-                ) from error
-            _log.warning("a worker was lost, and its trial goes to another: %s", str(error).strip().splitlines()[0])
-            return None
-
-    def stop(self) -> None:
-        """Ends the workers that run. Their trials go back to the queue."""
-        for task in self.running:
-            ray.cancel(task)
-        try:
-            if self.running:
-                _, self.running = ray.wait(self.running, num_returns=len(self.running), timeout=_GRACE)
-        finally:
-            # Also after a second Ctrl-C.
-            for task in self.running:
-                ray.cancel(task, force=True)
-            self.running = []

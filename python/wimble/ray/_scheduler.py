@@ -58,7 +58,8 @@ class WimbleScheduler(FIFOScheduler):  # type: ignore[misc,unused-ignore]
         # Ray's names of the trials, with numbers in the order in which they came.
         self._numbers: dict[str, int] = {}
         self._ended: set[int] = set()
-        # What happened, in order: a number, how far the trial was, its value, and whether it ended.
+        self._stopped: set[int] = set()
+        # What happened, in order: a number, how far the trial was (None for a whole one), its value, and whether it ended.
         self._events: list[tuple[int, float | None, float | None, bool]] = []
         self._judge: Judge | None = None
 
@@ -91,13 +92,14 @@ class WimbleScheduler(FIFOScheduler):  # type: ignore[misc,unused-ignore]
         self._note((number, at, value, False))
         assert self._judge is not None
         if self._judge.should_stop(number):
+            self._stopped.add(number)
             return str(TrialScheduler.STOP)
         return str(TrialScheduler.CONTINUE)
 
     def on_trial_complete(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> None:
-        """Notes the end of a trial, which came to its end or was stopped."""
+        """Notes the end of a trial. One that was not stopped here came to its own end, wherever that is: it is a whole one."""
         at, value = self._read(result)
-        self._end(trial, at, value)
+        self._end(trial, at if self._number(trial) in self._stopped else None, value)
         super().on_trial_complete(tune_controller, trial, result)
 
     def on_trial_error(self, tune_controller: Any, trial: Any) -> None:

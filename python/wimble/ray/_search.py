@@ -30,7 +30,8 @@ class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
         points_to_evaluate: Configurations to try first.
         fidelity: What trials count as they go on, with its lowest and highest value, if a scheduler stops some of them:
             `{"training_iteration": (1, 81)}`. A trial that was stopped then counts by its rank among those that went on, and its
-            last result is not compared with the results of whole trials.
+            last result is not compared with the results of whole trials. A function that returns earlier by itself is a whole
+            trial.
 
     Running trials are pending points, which new ones keep clear of. Trials that fail, and metrics that are not finite, count
     as failed. Saving and restoring loses nothing: a driver that was killed goes on with `Tuner.restore`.
@@ -58,6 +59,8 @@ class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
         # What was told, in order: a number, an outcome or the values of a step, how far the trial was, and whether it ended.
         self._told: list[tuple[int, Any, float | None, bool]] = []
         self._ended: set[int] = set()
+        # How far each running trial was when it last went on, and its values there.
+        self._reached: dict[int, tuple[float | None, Any]] = {}
         self._fidelity = read_fidelity(fidelity)
         self._search: _Search | None = None
         self._set_up()
@@ -109,6 +112,7 @@ class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
         if number is None or self._search is None or self._fidelity is None:
             return
         values, at = self._search.read(result), _number(result.get(self._fidelity[0]))
+        self._reached[number] = (at, values)
         if values is not None and at is not None and self._fidelity[1] <= at < self._fidelity[2]:
             self._tell(number, values, at, False)
 
@@ -122,12 +126,24 @@ class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
         if not error and result is not None:
             outcome = self._search.read(result) or outcome
             if self._fidelity is not None:
-                at = _number(result.get(self._fidelity[0]))
-                if at is not None and at >= self._fidelity[2]:
-                    at = None
-                elif at is not None and at < self._fidelity[1]:
-                    at, outcome = None, ("the trial was stopped before its first step", "")
+                outcome, at = self._at_its_end(number, outcome, _number(result.get(self._fidelity[0])))
+        elif not error and number in self._reached:
+            # Stopped while it was paused: Tune gives no result, and the last one counts.
+            at, values = self._reached.pop(number)
+            outcome, at = self._at_its_end(number, values or outcome, at)
         self._tell(number, outcome, at, True)
+
+    def _at_its_end(self, number: int, outcome: Any, at: float | None) -> tuple[Any, float | None]:
+        """The outcome of a trial that ended at `at`, and how far that is; None for the whole."""
+        assert self._fidelity is not None
+        _, low, high = self._fidelity
+        # Tune shows `on_trial_result` no result on which a trial is stopped. A trial that went on after its last result has ended
+        # by itself.
+        if at is None or at >= high or at == self._reached.get(number, (None,))[0]:
+            return outcome, None
+        if at < low:
+            return ("the trial was stopped before its first step", ""), None
+        return outcome, at
 
     def _running(self, trial_id: str) -> int | None:
         """The number of a trial that was suggested and has not ended."""
@@ -140,6 +156,7 @@ class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
         self._told.append((number, outcome, at, ended))
         if ended:
             self._ended.add(number)
+            self._reached.pop(number, None)
 
     def add_evaluated_point(
         self,
@@ -163,7 +180,7 @@ class WimbleSearch(Searcher):  # type: ignore[misc,unused-ignore]
         return {name: value for name, value in self.__dict__.items() if name != "_search"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update({"_reached": {}, **state})
         self._search = None
         self._set_up()
 

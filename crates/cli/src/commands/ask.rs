@@ -45,6 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         key: &key,
         wanted: arguments.count as usize,
         fresh: !arguments.fix.is_empty(),
+        plans: false,
     };
     for claim in study.ask_with(&ask)? {
         let row = serde_json::json!({

@@ -14,7 +14,7 @@ use wimble_study::{Best, Study, Trial};
 
 use crate::front::{Outlook, SCREEN, spread};
 use crate::storage::{Which, quoted};
-use crate::{best_trial, table};
+use crate::{best_trial, fidelity, table};
 
 /// The most trials for which `best` finds the recommended one without `--recommended`: it takes a fraction of a second.
 const SMALL: u64 = 10_000;
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let count = arguments.count.unwrap_or(1) as usize;
     let mut trials = study.best_trials(count)?;
     let Some(best) = trials.first().cloned().and_then(|trial| trial.into_best(goal)) else {
-        return nothing(&study);
+        return paused(arguments, &study);
     };
     let recommended = match arguments.recommended || study.counts()?.finished() <= SMALL {
         true => study.recommend()?,
@@ -98,6 +98,22 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let (name, words) = (quoted(&study.settings().name), arguments.which.storage.words());
         writeln!(out, "\n{}", best_trial::expected_best(&study, &kept))?;
         writeln!(out, "To see it: wimble best {name} --recommended{words}")?;
+    }
+    Ok(())
+}
+
+/// The best of the paused trials, before any other has a value.
+fn paused(arguments: &Arguments, study: &Study) -> Result<()> {
+    let Some(best) = study.best()? else { return nothing(study) };
+    let goal = &study.settings().goal;
+    let mut out = crate::terminal::out();
+    if arguments.json {
+        writeln!(out, "{}", best_trial::json(&best))?;
+        return Ok(());
+    }
+    write!(out, "{}", best_trial::describe("Best", study.settings(), &best))?;
+    if let Some(reached) = best.fidelity {
+        writeln!(out, "\n{}", fidelity::so_far(goal, reached))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use wimble::internals::edits;
 use wimble::space::{Configuration, Fixed, SearchSpace};
 use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Guarantee;
-use wimble::theory::{Failures, Plan, Rounds};
+use wimble::theory::Plan;
 use wimble_study::runner::{Evaluator, finding};
 use wimble_study::study_file::{FACTS, StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
@@ -39,16 +39,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let settings = file.settings(None);
     let sample = sample(&file, &settings)?;
     let home = storage::home(&arguments.file);
-    let command = file.evaluation.as_ref().map(|evaluation| {
-        let evaluator = Evaluator {
-            storage: String::new(),
-            study: file.name.clone(),
-            goal: file.goal.clone(),
-            evaluation: evaluation.clone(),
-            home: home.clone(),
-        };
+    let evaluator = file.evaluation.as_ref().map(|evaluation| Evaluator {
+        storage: String::new(),
+        study: file.name.clone(),
+        goal: file.goal.clone(),
+        evaluation: evaluation.clone(),
+        home: home.clone(),
+    });
+    let command = evaluator.as_ref().map(|evaluator| {
         let token = Token { trial: 0, fence: 1 };
-        let claim = Claim { trial: 0, configuration: sample.clone(), token, attempt: 1 };
+        let configuration = sample.clone();
+        let claim = Claim { trial: 0, configuration, token, attempt: 1, until: None };
         evaluator
             .invocation(
                 &claim,
@@ -66,6 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             "name": file.name,
             "settings": settings,
             "workers": file.workers,
+            "stop_when": file.stop_when.map(|rule| rule.to_string()),
             "legal_share": settings.space.legal_share(),
             "sample": sample,
             "command": command,
@@ -97,7 +99,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if !settings.goal.whole().is_single() {
         writeln!(out, "result     {}", finding::example(&settings.goal))?;
     }
-    for (line, words) in steps(&settings).iter().enumerate() {
+    let continues = evaluator.as_ref().is_some_and(Evaluator::continues);
+    for (line, words) in steps(&settings, continues).iter().enumerate() {
         writeln!(out, "{:<10} {words}", if line == 0 { "steps" } else { "" })?;
     }
     writeln!(out, "budget     {}", budget(&file, &settings))?;
@@ -200,18 +203,31 @@ fn reference(goal: &Goal) -> Option<String> {
 }
 
 /// What the command prints on its way, and what becomes of it.
-fn steps(settings: &Settings) -> Vec<String> {
+fn steps(settings: &Settings, continues: bool) -> Vec<String> {
     let Some(Fidelity { name, low, high }) = settings.goal.partial() else { return Vec::new() };
     let example = finding::example(&settings.goal).replacen('{', "{\"step\": …, ", 1);
     let Stopping { rule, wrong_stop } = settings.stopping;
-    let stopping = match rule {
+    let first = settings.stopping.carried_out_first();
+    let plans = settings.method.build(1).is_ok_and(|method| method.reads_curves(&settings.goal));
+    let mut lines = vec![format!("{example}, at {name} from {low} to {high}")];
+    lines.push(match rule {
         Rule::None => "no trial is stopped early".to_owned(),
+        Rule::Auto if continues && plans => {
+            format!("trials are paused and continued as the method plans: the command takes {{{name}}}")
+        }
         Rule::Auto => format!(
             "trials are stopped early by the rule auto, the best one with a probability of at most {wrong_stop}"
         ),
         rule => format!("trials are stopped early by the rule {rule}"),
-    };
-    vec![format!("{example}, at {name} from {low} to {high}"), stopping]
+    });
+    if rule == Rule::Auto && !(continues && plans) {
+        let all = if settings.budget <= first { ", and so nothing is stopped here" } else { "" };
+        lines.push(format!(
+            "that promise takes {first} trials to the end first, and then every tenth{all}; \
+             stopping = \"halving\" saves more and promises nothing"
+        ));
+    }
+    lines
 }
 
 /// The known constraints, and how much of the space they leave.
@@ -251,17 +267,27 @@ fn budget(file: &StudyFile, settings: &Settings) -> String {
     if let (None, Some((spend, Fidelity { name, .. }))) = (file.trials, spend) {
         let (workers, batch) = (file.workers, settings.batch_size);
         return format!(
-            "as many trials as start before {spend} {name} are spent; {workers} at a time, proposed in batches of {batch}"
+            "as many trials as start before {spend} {name} are spent; {workers} at a time, proposed in batches of {batch}{}",
+            enough(file)
         );
     }
     let trials = match (file.trials, file.time) {
+        (None, None) if file.stop_when.is_some() => "as many trials as it takes".to_owned(),
         (None, Some(time)) => format!("as many trials as start within {}", duration::show(time)),
         (_, Some(time)) => {
             format!("{} trials, none started after {}", settings.budget, duration::show(time))
         }
         _ => format!("{} trials", settings.budget),
     };
-    format!("{trials}; {} at a time, proposed in batches of {}", file.workers, settings.batch_size)
+    let (workers, batch) = (file.workers, settings.batch_size);
+    format!("{trials}; {workers} at a time, proposed in batches of {batch}{}", enough(file))
+}
+
+/// When the study ends by what it gains.
+fn enough(file: &StudyFile) -> String {
+    file.stop_when.map_or_else(String::new, |rule| {
+        format!("\n           ends once {rule}, the gain that `wimble advise` expects of 100 more trials")
+    })
 }
 
 fn method(settings: &Settings) -> String {
@@ -275,8 +301,7 @@ fn method(settings: &Settings) -> String {
 
 /// What is guaranteed for the study as `wimble run` would run it. Nothing has failed yet.
 fn guarantee(file: &StudyFile, settings: &Settings) -> Guarantee {
-    let rounds = if file.workers > 1 { Rounds::Overlapping } else { Rounds::Complete };
-    let plan = Plan { batch_size: settings.batch_size, rounds, failures: Failures::Absent };
+    let plan = Plan { batch_size: settings.batch_size, pending: file.workers > 1, failures: false };
     settings.method.guarantee(&settings.space, &settings.goal, plan)
 }
 
@@ -363,6 +388,7 @@ fn nothing() -> wimble_study::study_file::Facts {
         params_file: String::new(),
         result_file: String::new(),
         folder: String::new(),
+        until: None,
     }
 }
 

@@ -45,9 +45,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let Some(path) = &arguments.out else {
             bail!("Optuna's storage is a file: name it with --out FILE.db")
         };
-        let trials = study.trials(&Filter::default())?;
+        let trials = study.each_trial(&Filter::default());
         let steps = |trial| study.steps(trial);
-        let count = optuna::write(path, study.settings(), &trials, &steps)
+        let count = optuna::write(path, study.settings(), trials, &steps)
             .with_context(|| path.display().to_string())?;
         let hint = format!(
             "Wrote {count} finished trials. In Python: optuna.load_study(study_name={:?}, storage=\"sqlite:///{}\")",

@@ -18,6 +18,8 @@ pub mod manual;
 pub mod mcp;
 pub mod methods;
 pub mod minimize;
+pub mod note;
+pub mod pause;
 pub mod plot;
 pub mod problems;
 pub mod report;

@@ -172,6 +172,7 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
     let json = || -> Result<serde_json::Value> {
         let end = match summary.end {
             End::BudgetSpent => "budget-spent",
+            End::GainedEnough(_) => "gained-enough",
             End::TimeOver => "time-over",
             End::Stopped => "stopped",
             End::NothingWorks(_) | End::CannotRun(_) => "command-broken",
@@ -188,8 +189,12 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
             "best": best.as_ref().map(best_trial::json),
             "recommended": recommended.as_ref().map(best_trial::json),
         });
+        if let End::GainedEnough(gain) = &summary.end {
+            report["gain"] = serde_json::to_value(gain)?;
+        }
         if let (Some(fields), Some(spent)) = (report.as_object_mut(), &spent) {
             fields.insert("stopped".to_owned(), spent.stopped.into());
+            fields.insert("paused".to_owned(), spent.paused.into());
             fields.insert("fidelity_spent".to_owned(), spent.spent.into());
             fields.insert("fidelity_in_full".to_owned(), spent.in_full.into());
         }
@@ -208,9 +213,17 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
         writeln!(out, "{}", json()?)?;
     } else {
         write!(out, "{}", ending(summary, counts.as_ref(), took))?;
+        if let End::GainedEnough(gain) = &summary.end {
+            let expected = crate::progress::short(gain.expected);
+            writeln!(
+                out,
+                "{} more trials are expected to improve the best value by about {expected}: by `stop-when` that is too little to \
+                 go on.",
+                gain.trials
+            )?;
+        }
         if let Some(spent) = &spent {
-            let stopped = plural(spent.stopped, "trial");
-            writeln!(out, "{stopped} stopped early: {}.", spent.text(goal))?;
+            writeln!(out, "{}: {}.", spent.ended_early(), spent.text(goal))?;
         }
         if summary.kept > 0 {
             let (results, folder) = (plural(summary.kept, "result"), worker.kept().display());
@@ -265,13 +278,13 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
     }
     match &summary.end {
         // Every trial is finished, and none has a value: whatever calls wimble must not take that for a result.
-        End::BudgetSpent
+        End::BudgetSpent | End::GainedEnough(_)
             if best.is_none() && counts.is_some_and(|counts| counts.finished() > 0) =>
         {
             let message = "no trial has a value; `wimble show TRIAL` says why a trial failed";
             Err(CommandBroken(message.to_owned()).into())
         }
-        End::BudgetSpent | End::TimeOver => Ok(()),
+        End::BudgetSpent | End::GainedEnough(_) | End::TimeOver => Ok(()),
         End::Stopped => Err(Interrupted.into()),
         End::CannotRun(reason) => Err(CommandBroken(reason.clone()).into()),
         End::StorageGone(reason) => {
@@ -294,7 +307,9 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
 /// The trial to keep, if finding it costs little, because a run that proposed has most of the history in memory. A run
 /// that was stopped does not look for it: its user wants it to end.
 fn recommended(study: &Study, summary: &Summary) -> Option<Best> {
-    if summary.told == 0 || !matches!(summary.end, End::BudgetSpent | End::TimeOver) {
+    if summary.told == 0
+        || !matches!(summary.end, End::BudgetSpent | End::GainedEnough(_) | End::TimeOver)
+    {
         return None;
     }
     study.recommend().unwrap_or_else(|error| {
@@ -317,7 +332,7 @@ fn plural(count: u64, noun: &str) -> String {
 
 fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String {
     let how = match summary.end {
-        End::BudgetSpent => "Done",
+        End::BudgetSpent | End::GainedEnough(_) => "Done",
         End::TimeOver => "Time is up",
         End::Stopped => "Stopped",
         End::NothingWorks(_) | End::CannotRun(_) | End::StorageGone(_) => "Given up",
@@ -337,6 +352,7 @@ fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String 
     };
     part(counts.failed, "failed");
     part(counts.infeasible, "infeasible");
+    part(counts.paused, "paused");
     part(counts.running, "running elsewhere");
     part(counts.queued, "in the queue");
     format!("{how} after {took}: {}.\n", parts.join(", "))
@@ -346,7 +362,7 @@ fn next(arguments: &Arguments, study: &Study, summary: &Summary, worth_a_look: &
     let (file, words) = (quoted(&arguments.file.display().to_string()), arguments.storage.words());
     let name = quoted(&study.settings().name);
     match &summary.end {
-        End::BudgetSpent => format!("Next: wimble {worth_a_look}{words}"),
+        End::BudgetSpent | End::GainedEnough(_) => format!("Next: wimble {worth_a_look}{words}"),
         End::TimeOver | End::Stopped => format!("To continue: wimble run {file}{words}"),
         End::CannotRun(_) | End::StorageGone(_) => {
             format!("Once this is fixed: wimble run {file}{words}")

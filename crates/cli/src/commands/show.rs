@@ -83,6 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Some(_) => study.steps(trial.id)?,
         None => Vec::new(),
     };
+    let note = study.notes()?.into_iter().find(|note| note.trial == trial.id);
     let mut out = crate::terminal::out();
     if arguments.print.json {
         let goal = &study.settings().goal;
@@ -95,6 +96,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         json["output"] = output(&trial).into();
         json["engine"] = engine.into();
         json["attempts"] = attempts(&trial).into();
+        if let Some(note) = &note {
+            json["note"] = note.text.clone().into();
+        }
         if arguments.model {
             json["model"] = serde_json::to_value(forecast)?;
         }
@@ -105,6 +109,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let engine = engine.filter(|_| record.engines.len() > 1);
     write!(out, "{}", describe(&trial, study.settings(), engine))?;
     write!(out, "{}", fidelity::curve(goal, &steps))?;
+    if let Some(note) = &note {
+        writeln!(out, "\nNote, {}\n  {}", note.at.to_utc(), note.text.replace('\n', "\n  "))?;
+    }
     if arguments.model {
         writeln!(out, "\n{}", expected(forecast.as_ref(), study.settings().method.name()))?;
     }
@@ -148,7 +155,8 @@ fn describe(trial: &Trial, settings: &Settings, engine: Option<&str>) -> String 
     let row = Row::new(trial, goal);
     let told = trial.outcome().and_then(Outcome::measurement);
     let part = told.map(|told| fidelity::part(goal, told)).unwrap_or_default();
-    let mut text = format!("Trial {}: {}{part}", trial.id, row.state);
+    let paused = fidelity::paused(goal, trial);
+    let mut text = format!("Trial {}: {}{part}{paused}", trial.id, row.state);
     let is_single = goal.whole().is_single();
     if let Some(value) = row.value.filter(|_| is_single) {
         text.push_str(&format!(", value {value}"));

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use wimble_study::study_file::duration;
-use wimble_study::{Counts, Filter, Stage, Study, Timestamp, Trial};
+use wimble_study::{Counts, Filter, Record, Stage, Study, Timestamp, Trial};
 
 use crate::best_trial;
 use crate::front::{self, Outlook};
 use crate::progress::short;
-use crate::storage::Which;
+use crate::storage::{Which, quoted};
 use crate::table;
 
 /// The most running trials listed.
@@ -49,10 +49,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     loop {
         let counts = study.counts()?;
         // Read anew: another process may have changed it.
-        let budget = study.store().study(&study.settings().name)?.settings.budget;
+        let record = study.store().study(&study.settings().name)?;
+        let budget = record.settings.budget;
         let text = match arguments.json {
-            true => json(&study, &counts, budget)?,
-            false => text(&study, &counts, budget, &rate)?,
+            true => json(&study, &counts, &record)?,
+            false => text(&study, &counts, &record, &rate)?,
         };
         if arguments.watch.is_some() && !arguments.json && std::io::stdout().is_terminal() {
             // Home, and clear what is below.
@@ -78,7 +79,8 @@ fn running(study: &Study) -> Result<Vec<Trial>> {
     Ok(study.trials(&filter)?)
 }
 
-fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
+fn json(study: &Study, counts: &Counts, record: &Record) -> Result<String> {
+    let budget = record.settings.budget;
     let running = running(study)?.into_iter().map(|trial| {
         serde_json::json!({
             "trial": trial.id, "worker": trial.worker(), "started": trial.started().map(Timestamp::to_utc),
@@ -89,6 +91,7 @@ fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
         "budget": budget,
         "counts": counts,
         "over": is_over(counts, budget),
+        "paused": record.paused,
         "running": running.collect::<Vec<_>>(),
     });
     if study.settings().goal.objectives().len() == 1 {
@@ -102,7 +105,8 @@ fn json(study: &Study, counts: &Counts, budget: u64) -> Result<String> {
     Ok(format!("{report}\n"))
 }
 
-fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<String> {
+fn text(study: &Study, counts: &Counts, record: &Record, rate: &Rate) -> Result<String> {
+    let budget = record.settings.budget;
     let done = counts.finished() - counts.imported;
     // A study without a limit has the largest budget that storages hold.
     let of = if budget < i64::MAX as u64 { format!(" of {budget}") } else { String::new() };
@@ -110,6 +114,7 @@ fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<Stri
     let parts = [
         (counts.running, "running"),
         (counts.queued, "queued"),
+        (counts.paused, "paused"),
         (counts.failed, "failed"),
         (counts.infeasible, "infeasible"),
         (counts.imported, "imported"),
@@ -118,6 +123,10 @@ fn text(study: &Study, counts: &Counts, budget: u64, rate: &Rate) -> Result<Stri
         text.push_str(&format!(", {count} {word}"));
     }
     text.push('\n');
+    if record.paused {
+        let name = quoted(&study.settings().name);
+        text.push_str(&format!("paused: no trial begins until `wimble resume {name}`\n"));
+    }
     if let Some(words) = front::in_short(study)? {
         text.push_str(&format!("{words}\n"));
     }

@@ -63,6 +63,8 @@ enum StateName {
     Violating,
     /// Its evaluation ended before the highest fidelity
     Stopped,
+    /// It was evaluated in part, and may be continued
+    Paused,
     Failed,
     Infeasible,
 }
@@ -206,6 +208,7 @@ fn select<'s>(
         None => (None, None),
         Some(StateName::Queued) => (Some(Stage::Queued), None),
         Some(StateName::Running) => (Some(Stage::Running), None),
+        Some(StateName::Paused) => (Some(Stage::Paused), None),
         Some(StateName::Complete | StateName::Violating | StateName::Stopped) => {
             (Some(Stage::Finished), Some(OutcomeKind::Value))
         }
@@ -240,28 +243,34 @@ fn select<'s>(
     if in_order {
         return Ok(Box::new(study.each_trial(&filter)));
     }
-    let mut trials = study.trials(&filter)?;
-    if let Some(wanted) = state {
-        trials.retain(|trial| row::state(trial, goal) == wanted);
-    }
-    match order {
-        Order::Number => {}
-        Order::Objective(_) | Order::Constraint(_) => {
-            let rank = |trial: &Trial| rank(goal, order, trial);
-            trials.sort_by(|a, b| {
-                let ((class_a, value_a), (class_b, value_b)) = (rank(a), rank(b));
-                class_a.total_cmp(&class_b).then(value_a.total_cmp(&value_b))
-            });
-        }
-        Order::Time => {
-            trials.sort_by_key(|trial| std::cmp::Reverse(trial.finished().or(trial.started())));
+    // Only what orders them is kept: a million trials are a few gigabytes. Each is read again when its turn comes.
+    let mut keys = Vec::new();
+    for trial in study.each_trial(&filter) {
+        let trial = trial?;
+        if state.is_none_or(|wanted| row::state(&trial, goal) == wanted) {
+            keys.push((key(goal, order, &trial), trial.id));
         }
     }
+    keys.sort_by(|((class_a, value_a), _), ((class_b, value_b), _)| {
+        class_a.total_cmp(class_b).then(value_a.total_cmp(value_b))
+    });
     if arguments.reverse {
-        trials.reverse();
+        keys.reverse();
     }
-    trials.truncate(limit.unwrap_or(usize::MAX));
-    Ok(Box::new(trials.into_iter().map(Ok)))
+    keys.truncate(limit.unwrap_or(usize::MAX));
+    Ok(Box::new(keys.into_iter().map(|(_, trial)| study.trial(trial))))
+}
+
+/// What orders trials, low first; those that are alike stay in the order of their numbers.
+fn key(goal: &Goal, order: Order, trial: &Trial) -> (f64, f64) {
+    match order {
+        Order::Number => (0.0, 0.0),
+        // Milliseconds since 1970 are exact in a float. What has no time yet comes last.
+        Order::Time => {
+            trial.finished().or(trial.started()).map_or((1.0, 0.0), |at| (0.0, -(at.0 as f64)))
+        }
+        Order::Objective(_) | Order::Constraint(_) => rank(goal, order, trial),
+    }
 }
 
 /// Low for good trials: those that meet all constraints come first, then violating ones, then stopped ones, the furthest first,

@@ -20,7 +20,10 @@ pub(crate) use joint_improvement::JointImprovement;
 pub(crate) use lower_bound::LowerBound;
 pub(crate) use penalised_improvement::PenalisedImprovement;
 
+use crate::error::Result;
 use crate::points::Points;
+use crate::seed::Rng;
+use crate::theory::{Certificate, SteinDiscrepancy};
 
 /// A function over the unit cube that says how promising a point is.
 pub trait Acquisition: Sync {
@@ -46,6 +49,24 @@ pub trait Acquisition: Sync {
         self.values(points, densities);
         None
     }
+
+    /// A function drawn from the posterior of the model behind the acquisition, as an acquisition: what Thompson sampling maximises. `None` if the
+    /// model has no posterior, which is the default.
+    fn draw(&self, _rng: &mut Rng) -> Result<Option<Box<dyn Acquisition + '_>>> {
+        Ok(None)
+    }
+
+    /// `count` such functions at all of `points`, one a row; jointly exact where the model allows it. Default: by [`draw`](Self::draw).
+    fn joint_draws(&self, points: &Points, count: usize, rng: &mut Rng) -> Result<Option<Points>> {
+        let mut draws = Points::with_capacity(points.len(), count);
+        let mut values = vec![0.0; points.len()];
+        for _ in 0..count {
+            let Some(draw) = self.draw(rng)? else { return Ok(None) };
+            draw.values(points, &mut values);
+            draws.push(&values);
+        }
+        Ok(Some(draws))
+    }
 }
 
 /// An acquisition with a gradient with respect to the point: what SVGD and multi-start ascent need.
@@ -58,5 +79,17 @@ pub trait SmoothAcquisition: Acquisition {
         for ((x, value), gradient) in points.rows().zip(values).zip(gradients.rows_mut()) {
             *value = self.value_and_gradient(x, gradient);
         }
+    }
+
+    /// How far `points` are from a sample of p̂ ∝ exp(value): their kernel Stein discrepancy, beside that of as many independent draws
+    /// ([`Certificate::stein_discrepancy`]). It says how good SVGD's particles are.
+    ///
+    /// # Errors
+    /// If there is no point, or a gradient is not finite.
+    fn stein_discrepancy(&self, points: &Points) -> Result<SteinDiscrepancy> {
+        let mut values = vec![0.0; points.len()];
+        let mut scores = Points::zeros(points.dim(), points.len());
+        self.values_and_gradients(points, &mut values, &mut scores);
+        Certificate::stein_discrepancy(points, &scores)
     }
 }

@@ -23,7 +23,7 @@ use crate::named::Named;
 use crate::points::{Points, squared_distance};
 use crate::seed::Rng;
 use crate::space::SearchSpace;
-use crate::theory::{Choice, Plan, Rounds};
+use crate::theory::{Choice, Plan};
 
 /// Settings of the search over candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,16 +94,16 @@ impl<A: Acquisition + ?Sized> BatchRule<A> for Candidates {
 
     /// Pending points repel, so that a point is the maximiser only where none is pending.
     fn choice(&self, space: &SearchSpace, _target: Target, plan: Plan) -> Choice {
-        match plan.rounds {
-            Rounds::Complete => super::maximum(space, self.exact_up_to, plan),
-            Rounds::Overlapping => Choice::ApproximateMaximum,
+        match plan.pending {
+            false => super::maximum(space, self.exact_up_to, plan),
+            true => Choice::ApproximateMaximum,
         }
     }
 }
 
 impl Candidates {
     /// All candidates that were looked at, the `drawn` random ones first, with their values.
-    fn climb<A: Acquisition + ?Sized>(
+    pub(super) fn climb<A: Acquisition + ?Sized>(
         &self,
         acquisition: &A,
         domain: &Domain<'_>,

@@ -8,6 +8,7 @@
 //! | [`Candidates`] | values only | models or spaces without gradients |
 //! | [`Softmax`] | values only | a sample from the target over candidates |
 //! | [`Independent`] | values only | independent draws from the target: the batches of Theorem 4 |
+//! | [`Thompson`] | draws from a posterior | the maximum of a draw of its own for each point |
 //!
 //! A rule returns points of the relaxed cube; [`Domain::settle`] makes them legal and distinct.
 
@@ -21,6 +22,7 @@ mod softmax;
 mod stein_kernel;
 mod stein_newton;
 mod svgd;
+mod thompson;
 
 pub use ascent::Ascent;
 pub use candidates::Candidates;
@@ -29,6 +31,7 @@ pub use softmax::Softmax;
 use stein_kernel::SteinKernel;
 pub use stein_newton::SteinNewton;
 pub use svgd::Svgd;
+pub use thompson::Thompson;
 
 use crate::acquisition::Acquisition;
 use crate::classifier::Target;
@@ -46,6 +49,11 @@ pub trait BatchRule<A: Acquisition + ?Sized>: Send + Sync {
 
     /// Refuses settings that no search could use.
     fn check(&self) -> Result<()>;
+
+    /// Whether it draws from the posterior of the model ([`Acquisition::draw`]). Default: no.
+    fn needs_posterior(&self) -> bool {
+        false
+    }
 
     /// What the points of a batch in `space` are to the theory: the maximiser, draws from p̂, or neither. Default: a search
     /// that may miss the maximiser.

@@ -248,6 +248,25 @@ mod tests {
         }
     }
 
+    /// What the Stein discrepancy is for: settled particles come as near to the target as draws do; where they began, and heaps, do not.
+    #[test]
+    fn the_stein_discrepancy_tells_settled_particles_from_others() {
+        let (none, runs) = (Points::new(2), 10);
+        let mut means = [0.0; 4];
+        for index in 0..runs {
+            let of = |points: &Points| TWO_MODES.stein_discrepancy(points).unwrap();
+            let settled = of(&batch(&Svgd::default(), &none, 20, index));
+            let begun = of(&batch(&Svgd { steps: 1, ..Svgd::default() }, &none, 20, index));
+            let heap =
+                of(&Points::from_rows(2, (0..20).map(|i| [0.25, 0.25 + 1e-3 * f64::from(i)])));
+            let found = [settled.value, settled.of_draws, begun.value, heap.value];
+            means.iter_mut().zip(found).for_each(|(mean, one)| *mean += one / runs as f64);
+        }
+        let [settled, of_draws, begun, heap] = means;
+        println!("settled {settled:.3}, draws {of_draws:.3}, begun {begun:.3}, heap {heap:.3}");
+        assert!(settled < 1.2 * of_draws && settled < heap && settled < 0.5 * begun, "{means:?}");
+    }
+
     #[test]
     fn a_batch_is_more_spread_than_independent_maximisations() {
         let none = Points::new(2);

@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::labels::Labels;
 use crate::named::Named;
 use crate::points::Points;
-use crate::seed::{Rng, Seed};
+use crate::seed::{Rng, Seed, below};
 
 /// Members an ensemble may have at most.
 const MAX_MEMBERS: usize = 256;
@@ -88,6 +88,10 @@ impl Learner for Ensemble {
 
     fn takes_weights(&self) -> bool {
         self.perceptron.takes_weights()
+    }
+
+    fn has_posterior(&self) -> bool {
+        true
     }
 
     fn check(&self, dim: usize) -> Result<()> {
@@ -242,6 +246,12 @@ impl Acquisition for EnsembleAcquisition<'_> {
 
     fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
         self.target.log_densities(self, points, densities)
+    }
+
+    /// One of the members, each as likely, whatever the reading.
+    fn draw(&self, rng: &mut Rng) -> Result<Option<Box<dyn Acquisition + '_>>> {
+        let members = &self.ensemble.members;
+        Ok(Some(Box::new(members[below(rng, members.len())].acquisition(self.target))))
     }
 }
 
@@ -758,5 +768,26 @@ mod tests {
         let settings: Ensemble = serde_json::from_str(text).unwrap();
         assert_eq!((settings.members, settings.perceptron.learning_rate), (5, 0.01));
         assert!(serde_json::from_str::<Ensemble>(r#"{"member":1}"#).is_err());
+    }
+
+    #[test]
+    fn a_draw_is_a_member_and_each_is_as_likely() {
+        let history = history(2, 30);
+        let mut rng = Seed(4).stream("draws", 0);
+        let ensemble = fit(&Ensemble { members: 3, ..smooth() }, &history);
+        let acquisition = ensemble.acquisition(Target::Logit);
+        let x = history.points().row(0);
+        let of_members: Vec<f64> = ensemble
+            .members()
+            .iter()
+            .map(|member| member.acquisition(Target::Logit).value(x))
+            .collect();
+        let mut counts = [0; 3];
+        for _ in 0..600 {
+            let value = acquisition.draw(&mut rng).unwrap().unwrap().value(x);
+            counts[of_members.iter().position(|member| *member == value).unwrap()] += 1;
+        }
+        // 200 each, five binomial standard errors (11.5) either way.
+        assert!(counts.iter().all(|count| (142..=258).contains(count)), "{counts:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Random Fourier features of the squared-exponential kernel (Rahimi and Recht 2007).
+//! Random Fourier features of stationary kernels (Rahimi and Recht 2007); of the squared exponential:
 //!
 //! ```text
 //! φ_f(x) = √(2/F) cos(ω_f · x/ℓ + b_f),   ω_f ~ N(0, I),   b_f ~ U[0, 2π),   f = 1 … F
@@ -19,9 +19,10 @@ use std::f64::consts::TAU;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rand_distr::{Distribution as _, StandardNormal};
+use rand_distr::{Distribution as _, Gamma, StandardNormal};
 
-use crate::seed::{Seed, uniform};
+use crate::kernel::{Kernel, Profile};
+use crate::seed::{Rng, Seed, below, uniform};
 
 /// The features of points of d coordinates.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +49,33 @@ impl FourierFeatures {
             for (k, scale) in length_scales.iter().enumerate() {
                 let omega: f64 = StandardNormal.sample(&mut rng);
                 frequencies[k * count + f] = omega / (TAU * scale);
+            }
+        }
+        Self { dim, frequencies, phases, scale: (2.0 / count as f64).sqrt() }
+    }
+
+    /// `count` features of the kernel over its output scale s: E[φ(x)·φ(x')] = k(x, x')/s.
+    ///
+    /// Every profile is a mixture of squared exponentials, φ(r²) = E exp(-½ u r²), so that ω = √u z with z ~ N(0, I): u is Gamma(α, rate α) for
+    /// the rational quadratic and 1/Gamma(ν, rate ν) for Matérn's kernel of smoothness ν. A feature of the additive part has one
+    /// coordinate, whose 1/(1 + d r²) is the mixture with u = 2d Exp(1).
+    pub fn of(kernel: &Kernel, count: usize, rng: &mut Rng) -> Self {
+        let dim = kernel.dim();
+        let mut frequencies = vec![0.0; dim * count];
+        let mut phases = vec![0.0; count];
+        for (f, phase) in phases.iter_mut().enumerate() {
+            *phase = uniform(rng);
+            let additive = kernel.additive() > 0.0 && uniform(rng) < kernel.additive();
+            let (coordinates, mixed) = if additive {
+                let k = below(rng, dim);
+                (k..k + 1, -2.0 * dim as f64 * (1.0 - uniform(rng)).ln())
+            } else {
+                (0..dim, mixture(kernel.profile(), rng))
+            };
+            for k in coordinates {
+                let omega: f64 = StandardNormal.sample(rng);
+                frequencies[k * count + f] =
+                    omega * mixed.sqrt() / (TAU * kernel.length_scales()[k]);
             }
         }
         Self { dim, frequencies, phases, scale: (2.0 / count as f64).sqrt() }
@@ -117,6 +145,20 @@ impl FourierFeatures {
         let points = MatRef::from_column_major_slice(points, dim, count);
         let arguments = MatMut::from_column_major_slice_mut(arguments, self.len(), count);
         matmul(arguments, Accum::Add, frequencies, points, 1.0, Par::Seq);
+    }
+}
+
+/// u of a profile, for which φ(r²) = E exp(-½ u r²).
+fn mixture(profile: Profile, rng: &mut Rng) -> f64 {
+    // The shapes are positive, as a checked kernel has them; were one not, the squared exponential would be meant.
+    let gamma = |shape: f64, rng: &mut Rng| {
+        Gamma::new(shape, shape.recip()).map_or(1.0, |gamma| gamma.sample(rng))
+    };
+    match profile {
+        Profile::SquaredExponential => 1.0,
+        Profile::RationalQuadratic { alpha } => gamma(alpha, rng),
+        Profile::Matern32 => gamma(1.5, rng).recip(),
+        Profile::Matern52 => gamma(2.5, rng).recip(),
     }
 }
 
@@ -266,6 +308,41 @@ mod tests {
             prop_assert!(t.abs() <= 0.5 && (u - t).fract() == 0.0);
             prop_assert!((cosine(t) - (TAU * t).cos()).abs() < 1e-15);
             prop_assert!((sine(t) - (TAU * t).sin()).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn features_of_a_kernel_have_its_values_on_average() {
+        let profiles = [
+            Profile::SquaredExponential,
+            Profile::RationalQuadratic { alpha: 0.7 },
+            Profile::Matern32,
+            Profile::Matern52,
+        ];
+        let points = [[0.1, 0.2], [0.15, 0.9], [0.7, 0.25]];
+        for profile in profiles {
+            for share in [0.0, 0.4] {
+                let kernel = Kernel::new(profile, vec![0.3, 0.8], 2.0).unwrap();
+                let kernel = kernel.with_additive(share).unwrap();
+                let count = 200_000;
+                let features =
+                    FourierFeatures::of(&kernel, count, &mut Seed(1).stream("features", 0));
+                let map = |x: &[f64; 2]| {
+                    let mut row = vec![0.0; count];
+                    features.map(x, &mut row);
+                    row
+                };
+                let rows: Vec<Vec<f64>> = points.iter().map(map).collect();
+                for (a, x) in rows.iter().zip(&points) {
+                    for (b, y) in rows.iter().zip(&points) {
+                        let found: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                        // A product has a standard deviation of at most √(2/F): five of them.
+                        let gap = found - kernel.value(x, y) / 2.0;
+                        let error = (2.0 / count as f64).sqrt();
+                        assert!(gap.abs() < 5.0 * error, "{profile:?} {share}: {gap} {error}");
+                    }
+                }
+            }
         }
     }
 }

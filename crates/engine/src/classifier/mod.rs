@@ -27,17 +27,17 @@ pub use perceptron::Perceptron;
 pub use bayesian_logistic::LengthScales;
 #[doc(hidden)]
 pub use least_squares::HyperParameters;
-pub use perceptron::Activation;
 #[doc(hidden)]
-pub use perceptron::{Inputs, Start};
+pub use perceptron::{Activation, Inputs, Start};
 
 #[doc(hidden)]
 pub use crate::gaussian_process::MarginalLikelihood;
+pub use crate::theory::Confidence;
 
 use serde::{Deserialize, Serialize};
 
 use crate::acquisition::Acquisition;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::labels::Labels;
 use crate::points::Points;
 use crate::seed::Rng;
@@ -110,6 +110,11 @@ pub trait Learner: Send + Sync {
         false
     }
 
+    /// Whether its classifiers have a posterior that can be drawn from ([`Acquisition::draw`]): what Thompson sampling needs.
+    fn has_posterior(&self) -> bool {
+        false
+    }
+
     /// Refuses settings that no fit could use, for points of `dim` coordinates.
     fn check(&self, dim: usize) -> Result<()>;
 }
@@ -127,58 +132,6 @@ pub trait Classifier: Send + Sync + 'static {
 
     /// The classifier as an acquisition on the scale of `target`.
     fn acquisition(&self, target: Target) -> Self::Acquisition<'_>;
-}
-
-/// How sure the upper bound of BORE++ is to lie above the true class probability.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Confidence {
-    /// A fixed β: mean + β · deviation.
-    Width(f64),
-    /// β_t(δ) of Theorem 1: the bound holds at all points and rounds with probability at least 1 - δ.
-    Level {
-        /// δ, strictly between 0 and 1.
-        failure_probability: f64,
-        /// b ≥ ‖π‖ₖ, the assumed bound on the norm of the true class probability.
-        norm_bound: f64,
-    },
-}
-
-impl Default for Confidence {
-    /// β = 3, as in the paper's experiments on real data.
-    fn default() -> Self {
-        Self::Width(3.0)
-    }
-}
-
-impl Confidence {
-    /// The same confidence for each of `count` statements, so that all hold at once: δ is shared among them.
-    #[must_use]
-    pub fn shared_by(self, count: usize) -> Self {
-        match self {
-            Self::Width(_) => self,
-            Self::Level { failure_probability, norm_bound } => {
-                let failure_probability = failure_probability / count.max(1) as f64;
-                Self::Level { failure_probability, norm_bound }
-            }
-        }
-    }
-
-    /// Refuses negative widths and bounds, and probabilities outside (0, 1).
-    pub fn check(self) -> Result<()> {
-        match self {
-            Self::Width(width) if !(width >= 0.0 && width.is_finite()) => {
-                Err(Error::invalid("confidence width", width, "finite and not negative"))
-            }
-            Self::Level { failure_probability: delta, .. } if !(delta > 0.0 && delta < 1.0) => {
-                Err(Error::invalid("failure probability", delta, "strictly between 0 and 1"))
-            }
-            Self::Level { norm_bound, .. } if !(norm_bound >= 0.0 && norm_bound.is_finite()) => {
-                Err(Error::invalid("norm bound", norm_bound, "finite and not negative"))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// A classifier that knows its own uncertainty: what BORE++ needs.

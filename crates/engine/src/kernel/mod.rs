@@ -8,6 +8,7 @@
 //! Cost: O(d) an evaluation.
 
 mod additive;
+mod columns;
 mod decay;
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -20,7 +21,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::points::squared_distance;
 
+pub(crate) use columns::Columns;
+
 /// The profile φ of a kernel.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -89,7 +93,19 @@ pub(crate) struct ProfileSlopes {
     pub in_alpha: f64,
 }
 
-/// A stationary kernel with its hyper-parameters.
+/// A stationary kernel k(x, x') = s φ(r²) with its hyper-parameters: the function space in which classifiers and models are sought.
+///
+/// Its profile φ is `Profile::SquaredExponential`, `Profile::Matern52`, `Profile::Matern32` (from smooth to rough) or
+/// `Profile::RationalQuadratic { alpha }`, a mixture of length scales.
+///
+/// ```
+/// use wimble::kernel::{Kernel, Profile};
+///
+/// let kernel = Kernel::new(Profile::SquaredExponential, vec![0.2, 0.5], 1.0)?;
+/// let r_squared = (0.1_f64 / 0.2).powi(2) + (0.3_f64 / 0.5).powi(2);
+/// assert!((kernel.value(&[0.1, 0.2], &[0.2, 0.5]) - (-0.5 * r_squared).exp()).abs() < 1e-12);
+/// # Ok::<(), wimble::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Kernel {

@@ -54,6 +54,18 @@ impl Definite {
         }
     }
 
+    /// Lb, which turns independent normal numbers of variance 1 into a draw with the covariance A.
+    pub fn times_lower(&self, b: &[f64]) -> Vec<f64> {
+        let n = self.0.nrows();
+        assert_eq!(b.len(), n, "the vector must have one entry a row");
+        let mut product = vec![0.0; n];
+        for (j, entry) in b.iter().enumerate() {
+            let column = &self.0.col_as_slice(j)[j..];
+            product[j..].iter_mut().zip(column).for_each(|(sum, l)| *sum += l * entry);
+        }
+        product
+    }
+
     /// The columns of L⁻¹, from the diagonal on.
     pub fn inverse_factor(&self) -> InverseFactor {
         let n = self.0.nrows();
@@ -90,6 +102,21 @@ mod tests {
     use super::*;
 
     const A: [[f64; 3]; 3] = [[4.0, 1.0, -2.0], [1.0, 3.0, 0.5], [-2.0, 0.5, 2.0]];
+
+    #[test]
+    fn the_factor_times_its_transpose_is_the_matrix() {
+        let factor = Definite::factor(3, |i, j| A[i][j]).unwrap();
+        // Columns of L, as its products with unit vectors.
+        let columns = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let columns = columns.map(|unit| factor.times_lower(&unit));
+        for (i, row) in A.iter().enumerate() {
+            for (j, entry) in row.iter().enumerate() {
+                let product: f64 = columns.iter().map(|column| column[i] * column[j]).sum();
+                assert!((product - entry).abs() < 1e-13);
+            }
+        }
+        assert_eq!(factor.times_lower(&[1.0, 0.0, 0.0])[0], 2.0);
+    }
 
     #[test]
     fn solving_and_the_inverse_agree() {

@@ -16,11 +16,12 @@
 //! at most α, whatever curves look like. If, besides, trials that end better do not have larger w (in distribution), the
 //! best trial of the search is stopped with probability at most α. Proof: docs/guide/theory.md.
 //!
-//! Cost: O(n log n) for each rung.
+//! Cost: O(n log n) for each rung; a [`Bar`] is kept for each running trial, and then it is O(log n).
 
 use super::{Matter, order, rungs};
 use crate::curves::Curve;
 use crate::error::Result;
+use crate::goal::Fidelity;
 use crate::history::End;
 
 /// The ratio of neighbouring rungs.
@@ -35,41 +36,68 @@ fn least(wrong_stop: f64) -> usize {
     ((1.0 / wrong_stop - 1e-9).ceil() - 1.0).max(1.0) as usize
 }
 
-/// Whether a trial is carried out in full, whatever its curve.
-fn is_control(trial: u64, wrong_stop: f64) -> bool {
-    trial < 2 * least(wrong_stop) as u64 || trial.is_multiple_of(EVERY)
+/// How many trials are carried out in full before the first can be stopped.
+pub(super) fn carried_out_first(wrong_stop: f64) -> u64 {
+    2 * least(wrong_stop) as u64
 }
 
-pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
-    let Matter { history, range, trial, curve } = matter;
-    if is_control(*trial, wrong_stop) {
-        return Ok(false);
-    }
+/// Whether a trial is carried out in full, whatever its curve.
+pub(super) fn is_control(trial: u64, wrong_stop: f64) -> bool {
+    trial < carried_out_first(wrong_stop) || trial.is_multiple_of(EVERY)
+}
+
+/// The first step of a curve at a rung.
+fn at(curve: &Curve, rung: f64, range: &Fidelity) -> Option<usize> {
+    curve.first_in(rung..(rung * FACTOR).min(range.high))
+}
+
+/// The control trials that were complete before the first step of a trial.
+fn controls<'h>(matter: &Matter<'h>, wrong_stop: f64) -> Vec<&'h Curve> {
+    let &Matter { history, range, curve, .. } = matter;
     let start = curve.arrival(0);
-    let at = |curve: &Curve, rung: f64| curve.first_in(rung..(rung * FACTOR).min(range.high));
     let mut all = rungs(range.low, FACTOR, range.high);
-    let Some(first) = all.find(|rung| at(curve, *rung).is_some()) else { return Ok(false) };
+    let Some(first) = all.find(|rung| at(curve, *rung, range).is_some()) else {
+        return Vec::new();
+    };
     let complete = |other: &Curve| {
         let failed = other.place().is_some_and(|place| history.ends()[place] != End::Measured);
         // One of which only the end is known says nothing about the way to it.
-        let done = failed || other.reached() >= range.high && at(other, first).is_some();
+        let done = failed || other.reached() >= range.high && at(other, first, range).is_some();
         // Its end came after its last step on the way: who reads both later finds the same.
         let way = other.fidelities().partition_point(|fidelity| *fidelity < range.high);
         done && way.checked_sub(1).is_none_or(|last| other.arrival(last) < start)
     };
     let controls = history.curves().iter().filter(|(other, _)| is_control(*other, wrong_stop));
-    let controls: Vec<&Curve> =
-        controls.map(|(_, curve)| curve).filter(|curve| complete(curve)).collect();
+    controls.map(|(_, curve)| curve).filter(|curve| complete(curve)).collect()
+}
+
+/// n s(r): how many control trials a good trial may have before it at a rung.
+fn limit(rung: f64, range: &Fidelity, good: usize, n: usize) -> f64 {
+    let way = (rung / range.low).ln() / (range.high / range.low).ln();
+    n as f64 * (1.0 - (1.0 - good as f64 / n as f64) * way)
+}
+
+/// The ⌈(1-α)(g+1)⌉-th smallest of g numbers, if there is one.
+fn bound(mut of_good: Vec<f64>, wrong_stop: f64) -> Option<f64> {
+    of_good.sort_by(f64::total_cmp);
+    let rank = ((1.0 - wrong_stop) * (of_good.len() + 1) as f64 - 1e-9).ceil() as usize;
+    of_good.get(rank.checked_sub(1)?).copied()
+}
+
+pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
+    let &Matter { history, range, trial, curve } = matter;
+    if is_control(trial, wrong_stop) {
+        return Ok(false);
+    }
+    let controls = controls(matter, wrong_stop);
     let least = least(wrong_stop);
     let n = controls.len();
     let good = least.max(n.div_ceil(SHARE));
     if n < good {
         return Ok(false);
     }
-    let limit = |rung: f64| {
-        let way = (rung / range.low).ln() / (range.high / range.low).ln();
-        n as f64 * (1.0 - (1.0 - good as f64 / n as f64) * way)
-    };
+    let limit = |rung: f64| limit(rung, range, good, n);
+    let at = |curve: &Curve, rung: f64| at(curve, rung, range);
     // w of each control trial and, up to where it is, of the trial.
     let (mut worst, mut own) = (vec![0.0_f64; n], 0.0_f64);
     for rung in rungs(range.low, FACTOR, range.high) {
@@ -94,13 +122,65 @@ pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
     let values = order(history.goal(), finals.iter().map(|&i| last(i)))?;
     let mut ended: Vec<(f64, usize)> = values.into_iter().zip(finals).collect();
     ended.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut of_good: Vec<f64> = ended.iter().take(good).map(|(_, i)| worst[*i]).collect();
+    let of_good: Vec<f64> = ended.iter().take(good).map(|(_, i)| worst[*i]).collect();
     if of_good.len() < least {
         return Ok(false);
     }
-    of_good.sort_by(f64::total_cmp);
-    let rank = ((1.0 - wrong_stop) * (of_good.len() + 1) as f64 - 1e-9).ceil() as usize;
-    Ok(of_good.get(rank - 1).is_some_and(|bound| own > *bound))
+    Ok(bound(of_good, wrong_stop).is_some_and(|bound| own > bound))
+}
+
+/// What a trial is held to under a goal with one objective: at each rung the values of the control trials, and the bound on w.
+#[derive(Debug)]
+pub(super) struct Bar {
+    /// Rungs with n s(r) and the values there, ascending.
+    rungs: Vec<(f64, f64, Vec<f64>)>,
+    bound: f64,
+}
+
+impl Bar {
+    /// Of a trial that has a step.
+    pub(super) fn of(matter: &Matter<'_>, wrong_stop: f64) -> Self {
+        let range = matter.range;
+        let controls = controls(matter, wrong_stop);
+        let (least, n) = (least(wrong_stop), controls.len());
+        let good = least.max(n.div_ceil(SHARE));
+        let nothing = Self { rungs: Vec::new(), bound: f64::INFINITY };
+        if n < good {
+            return nothing;
+        }
+        let (mut worst, mut all) = (vec![0.0_f64; n], Vec::new());
+        for rung in rungs(range.low, FACTOR, range.high) {
+            let value = |curve: &Curve| at(curve, rung, range).map(|step| curve.row(step)[0]);
+            let mut there: Vec<f64> = controls.iter().filter_map(|curve| value(curve)).collect();
+            there.sort_by(f64::total_cmp);
+            let limit = limit(rung, range, good, n);
+            for (worst, curve) in worst.iter_mut().zip(&controls) {
+                if let Some(value) = value(curve) {
+                    let better = there.partition_point(|other| *other < value);
+                    *worst = worst.max((better as f64 + 1.0) / limit);
+                }
+            }
+            all.push((rung, limit, there));
+        }
+        let whole = (0..n).filter(|&i| controls[i].reached() >= range.high);
+        let mut ended: Vec<(f64, usize)> =
+            whole.map(|i| (controls[i].row(controls[i].len() - 1)[0], i)).collect();
+        ended.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let of_good: Vec<f64> = ended.iter().take(good).map(|(_, i)| worst[*i]).collect();
+        match bound(of_good, wrong_stop).filter(|_| ended.len().min(good) >= least) {
+            Some(bound) => Self { rungs: all, bound },
+            None => nothing,
+        }
+    }
+
+    /// Whether the trial is below it.
+    pub(super) fn stops(&self, matter: &Matter<'_>) -> bool {
+        let own = |(rung, limit, there): &(f64, f64, Vec<f64>)| {
+            let value = matter.curve.row(at(matter.curve, *rung, matter.range)?)[0];
+            Some(there.partition_point(|other| *other < value) as f64 / limit)
+        };
+        self.rungs.iter().filter_map(own).any(|own| own > self.bound)
+    }
 }
 
 #[cfg(test)]

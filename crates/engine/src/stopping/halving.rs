@@ -14,6 +14,11 @@ pub(super) fn stops(matter: &Matter<'_>) -> Result<bool> {
     stops_at(matter, rungs(matter.range.low, FACTOR as f64, matter.range.high), |_| true)
 }
 
+/// How many go on from a rung, of one trial and so many that came there before it.
+pub(super) fn kept(others: usize) -> usize {
+    ((others + 1) / FACTOR).max(1)
+}
+
 /// Whether a trial is not good enough at one of the rungs among the trials that `compete`.
 pub(super) fn stops_at(
     matter: &Matter<'_>,
@@ -34,7 +39,7 @@ pub(super) fn stops_at(
             .filter(|(other, at)| other.arrival(*at) < curve.arrival(step))
             .map(|(other, at)| other.row(at))
             .collect();
-        let kept = ((others.len() + 1) / FACTOR).max(1);
+        let kept = kept(others.len());
         if better(history.goal(), curve.row(step), others.into_iter())? >= kept {
             return Ok(true);
         }

@@ -13,11 +13,33 @@ use crate::seed::Seed;
 use crate::seed::draw::below;
 
 pub(super) fn stops(matter: &Matter<'_>, seed: Seed) -> Result<bool> {
-    let sizes = sizes(matter.range);
-    let own = bracket(&sizes, matter.trial, seed);
-    let first = matter.range.high / (FACTOR as f64).powi(own as i32);
-    let same = |other: u64| bracket(&sizes, other, seed) == own;
-    stops_at(matter, rungs(first, FACTOR as f64, matter.range.high), same)
+    let brackets = Brackets::of(matter.range, seed);
+    let own = brackets.of_trial(matter.trial);
+    let same = |other: u64| brackets.of_trial(other) == own;
+    stops_at(matter, rungs(brackets.first(own), FACTOR as f64, matter.range.high), same)
+}
+
+/// The brackets of a search.
+pub(super) struct Brackets {
+    sizes: Vec<usize>,
+    high: f64,
+    seed: Seed,
+}
+
+impl Brackets {
+    pub(super) fn of(range: &Fidelity, seed: Seed) -> Self {
+        Self { sizes: sizes(range), high: range.high, seed }
+    }
+
+    /// The bracket of a trial.
+    pub(super) fn of_trial(&self, trial: u64) -> usize {
+        bracket(&self.sizes, trial, self.seed)
+    }
+
+    /// The first rung of a bracket.
+    pub(super) fn first(&self, bracket: usize) -> f64 {
+        self.high / (FACTOR as f64).powi(bracket as i32)
+    }
 }
 
 /// n_s for each bracket.

@@ -5,7 +5,9 @@
 //! column, and compared by merit.
 
 use super::{Matter, order};
+use crate::curves::Curve;
 use crate::error::Result;
+use crate::history::History;
 
 /// Trials to compare with, below which nothing is stopped.
 const LEAST: usize = 5;
@@ -20,14 +22,7 @@ pub(super) fn stops(matter: &Matter<'_>) -> Result<bool> {
     let finished = history.curves().iter().filter(|(_, other)| other.place().is_some());
     let averages: Vec<Vec<f64>> = finished
         .filter_map(|(_, other)| Some((other, other.at(reached)?)))
-        .map(|(other, step)| {
-            let mut average = vec![0.0; best.len()];
-            for row in other.rows_to(step) {
-                let share = |value: &f64| value / (step + 1) as f64;
-                average.iter_mut().zip(row).for_each(|(sum, value)| *sum += share(value));
-            }
-            average
-        })
+        .map(|(other, step)| (0..best.len()).map(|column| running(other, step, column)).collect())
         .collect();
     if averages.len() < LEAST {
         return Ok(false);
@@ -36,12 +31,40 @@ pub(super) fn stops(matter: &Matter<'_>) -> Result<bool> {
     let order = order(history.goal(), rows)?;
     let (own, mut others) = (order[0], order[1..].to_vec());
     others.sort_by(f64::total_cmp);
-    let middle = others.len() / 2;
-    let median = match others.len() % 2 {
-        1 => others[middle],
-        _ => 0.5 * others[middle - 1] + 0.5 * others[middle],
-    };
-    Ok(own > median)
+    Ok(own > middle_of(&others))
+}
+
+/// The average of a column up to a step.
+fn running(curve: &Curve, step: usize, column: usize) -> f64 {
+    curve.rows_to(step).fold(0.0, |sum, row| sum + row[column] / (step + 1) as f64)
+}
+
+/// The median of an ascending list, which is not empty.
+fn middle_of(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        1 => sorted[middle],
+        _ => 0.5 * sorted[middle - 1] + 0.5 * sorted[middle],
+    }
+}
+
+/// The running average of one objective up to a fidelity, if the trial reached it.
+pub(super) fn average(curve: &Curve, fidelity: f64) -> Option<f64> {
+    curve.at(fidelity).map(|step| running(curve, step, 0))
+}
+
+/// Those of all finished trials, ascending.
+pub(super) fn averages(history: &History, fidelity: f64) -> Vec<f64> {
+    let finished = history.curves().iter().filter(|(_, other)| other.place().is_some());
+    let mut all: Vec<f64> = finished.filter_map(|(_, other)| average(other, fidelity)).collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// Whether the best value of one objective is worse than the median of averages, which are in ascending order.
+pub(super) fn is_worse(curve: &Curve, averages: &[f64]) -> bool {
+    let best = curve.rows_to(curve.len() - 1).map(|row| row[0]).fold(f64::INFINITY, f64::min);
+    averages.len() >= LEAST && best > middle_of(averages)
 }
 
 #[cfg(test)]

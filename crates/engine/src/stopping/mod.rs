@@ -11,11 +11,17 @@
 //! All of them compare trials at equal fidelity. With several objectives or constraints, rows are compared by their
 //! merit: non-domination level, contribution, violation. No rule waits for other trials: each looks at what
 //! is there.
+//!
+//! A rule looks at all curves for each verdict. A search asks a [`Judge`], which says the same and keeps what it compares with.
 
 mod auto;
 mod halving;
 mod hyperband;
+mod judge;
 mod median;
+
+#[doc(hidden)]
+pub use judge::Judge;
 
 use std::fmt;
 use std::str::FromStr;
@@ -129,6 +135,15 @@ impl From<Rule> for Stopping {
 }
 
 impl Stopping {
+    /// How many trials `auto` carries out in full before it stops any: 2(⌈1/wrong-stop⌉ - 1). Other rules wait for none.
+    #[doc(hidden)]
+    pub fn carried_out_first(&self) -> u64 {
+        match self.rule {
+            Rule::Auto => auto::carried_out_first(self.wrong_stop),
+            Rule::None | Rule::Median | Rule::Halving | Rule::Hyperband => 0,
+        }
+    }
+
     /// Refuses a probability outside (0, 1).
     pub fn check(&self) -> Result<()> {
         if self.wrong_stop > 0.0 && self.wrong_stop < 1.0 {

@@ -26,7 +26,7 @@ use super::opening::{Initial, place};
 use super::spec::{BorePlusPlusSpec, BoreSpec};
 use super::{Evidence, Memory, Strategy, column_of};
 use crate::acquisition::Acquisition as _;
-use crate::batch::{Ascent, BatchRule, Svgd};
+use crate::batch::{Ascent, BatchRule, Svgd, Thompson};
 use crate::classifier::least_squares::LeastSquares;
 use crate::classifier::perceptron::{Perceptron, Start};
 use crate::classifier::{Classifier, Confidence, Learner, Target, Uncertain};
@@ -42,7 +42,6 @@ use crate::points::Points;
 use crate::ranking::Ranking;
 use crate::seed::{Rng, Seed};
 use crate::space::SearchSpace;
-use crate::theory::density_ratio;
 
 /// BORE: a classifier, and a rule that turns it into points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,7 +49,8 @@ use crate::theory::density_ratio;
 pub struct Bore<L, R> {
     /// The threshold τ: values up to it are good.
     pub threshold: Threshold,
-    /// How much each label counts.
+    /// How much each label counts: `Weights::Uniform` (default), or `Weights::Improvement`, by how far good values lie below τ (LFBO;
+    /// Song, Yu, Neiswanger and Ermon 2022).
     pub weights: Weights,
     /// The settings of the classifier that is fitted to the labels.
     pub learner: L,
@@ -147,6 +147,7 @@ where
     fn check(&self, space: &SearchSpace, goal: &Goal) -> Result<()> {
         self.check_served(goal)?;
         self.check_model(space, goal)?;
+        self.check_posterior(self.rule.needs_posterior())?;
         self.rule.check()
     }
 
@@ -182,6 +183,7 @@ where
         self.check_served(goal)?;
         self.confidence.check()?;
         self.bore.check_model(space, goal)?;
+        self.bore.check_posterior(self.bore.rule.needs_posterior())?;
         self.bore.rule.check()
     }
 
@@ -304,10 +306,9 @@ impl<L: Learner, R> Bore<L, R> {
     ) -> Result<Option<Vec<f64>>> {
         let (points, column) = (evidence.history.points(), column_of(evidence.history)?);
         let Some(labels) = self.threshold.label(points, &column) else { return Ok(None) };
-        let fraction = labels.good() as f64 / labels.len().max(1) as f64;
         let fitted = self.fitted(evidence.history, &column, evidence.seed, memory)?;
-        let Some(classifier) = fitted.filter(|_| fraction > 0.0) else { return Ok(None) };
-        let ratio = |x: &[f64]| density_ratio(classifier.probability(x), fraction);
+        let Some(classifier) = fitted.filter(|_| labels.good() > 0) else { return Ok(None) };
+        let ratio = |x: &[f64]| labels.density_ratio(classifier.probability(x));
         at.rows().map(ratio).collect::<Result<_>>().map(Some)
     }
 
@@ -350,6 +351,16 @@ impl<L: Learner, R> Bore<L, R> {
             return Err(Error::invalid("weights", "improvement", allowed));
         }
         self.learner.check(space.dim())
+    }
+
+    /// Refuses a rule that draws from a posterior under a classifier that has none.
+    fn check_posterior(&self, needed: bool) -> Result<()> {
+        if needed && !self.learner.has_posterior() {
+            let allowed = "another with this classifier, which has no posterior to draw from; least-squares, bayesian-logistic and \
+                           ensemble have one";
+            return Err(Error::invalid("rule", Thompson::NAME, allowed));
+        }
+        Ok(())
     }
 
     /// Random points while there are too few trials, then those that `choose` places under the classifier.

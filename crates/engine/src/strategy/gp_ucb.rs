@@ -33,7 +33,7 @@ use crate::goal::Goal;
 use crate::named::Named;
 use crate::points::Points;
 use crate::space::SearchSpace;
-use crate::theory::confidence_width;
+use crate::theory::Confidence;
 
 /// How far below the mean the bound lies, in deviations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -68,8 +68,8 @@ impl Optimism {
             Self::Assumed { norm_bound, noise_deviation, failure_probability } => {
                 let posterior = surrogate.posterior();
                 let gain = posterior.information_gain().max(0.0);
-                let unit = confidence_width(0.0, posterior.ridge(), gain, failure_probability)?;
-                Ok(norm_bound + noise_deviation * unit)
+                let level = Confidence::Level { failure_probability, norm_bound };
+                level.width(noise_deviation, posterior.ridge(), gain)
             }
         }
     }

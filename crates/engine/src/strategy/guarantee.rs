@@ -38,12 +38,10 @@ use crate::classifier::least_squares::{
 use crate::goal::Goal;
 use crate::labels::{Threshold, Weights};
 use crate::space::SearchSpace;
-use crate::theory::{
-    Choice, Estimator, Form, HyperParameterRule, LabelNoise, Noise, Plan, Reason, Rounds, Setting,
-    Standing, Subject, ThresholdRule, Width,
-};
+use crate::theory::{Choice, Plan, Reason, Setting, Standing, Subject};
 
 /// What a theorem promises, each after the first random trials.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Promise {
@@ -92,9 +90,19 @@ impl fmt::Display for Promise {
 /// What is guaranteed for a method in a space.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Guarantee {
-    /// What is promised; `None` if nothing is.
+    /// What is promised, which prints as a sentence; `None` if nothing is. After the first random trials:
+    ///
+    /// | `Promise::` | theorem | what is bounded |
+    /// |---|---|---|
+    /// | `Bore` | 2 | the regret of every round and of their sum, which need not vanish on average |
+    /// | `BoreRounds` | 2 | the regret of every round, but not of their sum |
+    /// | `Regret` | 3 | the regret of every round and of their sum |
+    /// | `Overlapping` | 3 | the same while other points are pending, with a factor for them |
+    /// | `BestSoFar` | 3 | the regret of the best trial so far, where no configuration is tried twice |
+    /// | `Batches` | 4 | the distributional regret of every batch and of their sum |
+    /// | `BatchesRounds` | 4 | the distributional regret of every batch, but not of their sum |
     pub promise: Option<Promise>,
-    /// Why no more is promised.
+    /// Why no more is promised; each prints as a sentence.
     pub reasons: Vec<Reason>,
     /// What must hold for the promise, which only the user can know.
     pub conditions: Vec<String>,
@@ -161,7 +169,7 @@ impl BoreSpec {
             HyperParameters::MarginalLikelihood(_) => 1.0,
         };
         let choice = self.choice(space, plan);
-        let setting = parts.setting(learner.ridge, output_scale, choice, plan, Noise::Present);
+        let setting = parts.setting(learner.ridge, output_scale, choice, plan);
         let sampled = matches!(choice, Choice::Draws { .. });
         // Theorems 2 and 3 for rules that maximise, Theorem 4 for those that sample.
         let (round, sum, whole, rounds) = match (confidence.is_some(), sampled) {
@@ -171,14 +179,14 @@ impl BoreSpec {
                 Promise::Bore,
                 Promise::BoreRounds,
             ),
-            (true, false) => match plan.rounds {
-                Rounds::Complete => (
+            (true, false) => match plan.pending {
+                false => (
                     Subject::BorePlusInstant,
                     Subject::BorePlusCumulative { rounds: 1 },
                     Promise::Regret,
                     Promise::Regret,
                 ),
-                Rounds::Overlapping => (
+                true => (
                     Subject::BorePlusInstant,
                     Subject::OverlappingCumulative { rounds: 1 },
                     Promise::Overlapping,
@@ -192,7 +200,7 @@ impl BoreSpec {
                 Promise::BatchesRounds,
             ),
         };
-        let standing = |subject| setting.standing(subject, Form::Tight);
+        let standing = |subject| setting.standing(subject);
         let promised = |promise, reasons: &[Reason]| Guarantee {
             promise: Some(promise),
             reasons: reasons.to_vec(),
@@ -231,7 +239,7 @@ impl BoreSpec {
             .to_owned(),
         "no trial fails: a failed trial is labelled 0, which breaks Lemma 1".to_owned(),
     ];
-        if plan.rounds == Rounds::Overlapping {
+        if plan.pending {
             conditions.push("how long a trial takes says nothing about its noise".to_owned());
         }
         if self.initial > 0 {
@@ -251,40 +259,18 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn setting(
-        &self,
-        ridge: f64,
-        output_scale: f64,
-        choice: Choice,
-        plan: Plan,
-        noise: Noise,
-    ) -> Setting {
+    /// The setting of a run whose values are noisy.
+    fn setting(&self, ridge: f64, output_scale: f64, choice: Choice, plan: Plan) -> Setting {
         Setting {
             ridge,
             output_scale,
-            estimator: match self.weights {
-                Weights::Uniform => Estimator::LeastSquares,
-                Weights::Improvement => Estimator::Other,
-            },
-            threshold: match self.threshold {
-                Threshold::Fixed { .. } => ThresholdRule::Fixed,
-                Threshold::Grid { grid, .. } => ThresholdRule::Grid { count: grid.count },
-                Threshold::Quantile { .. } => ThresholdRule::Moving,
-            },
-            hyper_parameters: match self.learner.hyper_parameters {
-                HyperParameters::Fixed { .. } => HyperParameterRule::Fixed,
-                HyperParameters::MarginalLikelihood(_) => HyperParameterRule::Estimated,
-            },
-            width: match self.confidence {
-                Confidence::Width(width) => Width::Fixed(width),
-                Confidence::Level { failure_probability, .. } => {
-                    Width::Level { failure_probability, label_noise: LabelNoise::Paper }
-                }
-            },
-            noise,
+            confidence: self.confidence,
+            thresholds: self.threshold.choices(),
+            least_squares: self.weights == Weights::Uniform,
+            fixed_kernel: matches!(self.learner.hyper_parameters, HyperParameters::Fixed { .. }),
             choice,
-            failures: plan.failures,
-            rounds: plan.rounds,
+            plan,
+            ..Setting::default()
         }
     }
 }
@@ -293,20 +279,20 @@ impl<R: for<'c> BatchRule<Bound<'c>>> Bore<LeastSquares, R> {
     /// The conditions of the theorems that BORE meets in `space` with this classifier. BORE has no confidence width of
     /// its own; its bounds (Theorem 2) use that of `confidence`.
     ///
-    /// Whether values are noisy is for the caller to say.
+    /// Whether values are noisy is for the caller to say, as are the constants that only the caller can know:
+    /// `Setting { noisy: false, ..bore.setting(…) }`.
     pub fn setting(
         &self,
         space: &SearchSpace,
         plan: Plan,
         classifier: &LeastSquaresClassifier,
         confidence: Confidence,
-        noise: Noise,
     ) -> Setting {
         let Self { learner, threshold, weights, .. } = self;
         let parts = Parts { learner, threshold: *threshold, weights: *weights, confidence };
         let choice = self.rule.choice(space, self.target, plan);
         let output_scale = classifier.kernel().output_scale();
-        parts.setting(classifier.ridge(), output_scale, choice, plan, noise)
+        parts.setting(classifier.ridge(), output_scale, choice, plan)
     }
 }
 
@@ -317,9 +303,8 @@ impl<R: for<'c> BatchRule<Bound<'c>>> BorePlusPlus<LeastSquares, R> {
         space: &SearchSpace,
         plan: Plan,
         classifier: &LeastSquaresClassifier,
-        noise: Noise,
     ) -> Setting {
-        self.bore.setting(space, plan, classifier, self.confidence, noise)
+        self.bore.setting(space, plan, classifier, self.confidence)
     }
 }
 
@@ -333,7 +318,7 @@ mod tests {
     use crate::outcome::Outcome;
     use crate::seed::Seed;
     use crate::space::Dimension;
-    use crate::theory::{Assumptions, Failures, RegretBounds, Run};
+    use crate::theory::Run;
 
     #[test]
     fn the_paper_s_theory_experiment_is_proven_and_its_practical_settings_are_not() {
@@ -350,36 +335,25 @@ mod tests {
         let labels = theory.bore.threshold.label(history.points(), history.objective()).unwrap();
         let fitted =
             theory.bore.learner.fit(&labels, None, &mut Seed(1).stream("test", 0)).unwrap();
-        let assumptions = Assumptions {
-            norm_bound: Some(1.0),
-            noise_lipschitz: Some(0.5),
-            ..Assumptions::default()
-        };
-        let run = Run {
-            rounds: 9,
-            information_gain: fitted.information_gain(),
-            max_information_gain: None,
-        };
+        let run = Run::new(9, fitted.information_gain());
         let standing = |setting| {
-            RegretBounds::new(setting, assumptions, Form::Tight)
-                .unwrap()
-                .bore_plus_cumulative(&run)
-                .unwrap()
-                .standing
+            let known = Setting { noise_lipschitz: Some(0.5), ..setting };
+            known.bore_plus_cumulative(&run).unwrap().standing
         };
         let finite = SearchSpace::new([Dimension::integer("n", 0, 9)]).unwrap().allow_repeats(true);
         let plan = Plan::default();
-        assert!(standing(theory.setting(&finite, plan, &fitted, Noise::Present)).is_proven());
-        assert!(!standing(theory.setting(&finite, plan, &fitted, Noise::Absent)).is_proven());
-        let failed = Plan { failures: Failures::Present, ..plan };
-        let found = standing(theory.setting(&finite, failed, &fitted, Noise::Present));
+        let covered = theory.setting(&finite, plan, &fitted);
+        assert!(standing(covered).is_proven());
+        assert!(!standing(Setting { noisy: false, ..covered }).is_proven());
+        let failed = Plan { failures: true, ..plan };
+        let found = standing(theory.setting(&finite, failed, &fitted));
         assert_eq!(found.reasons(), [Reason::Failures]);
 
         let practical = BorePlusPlus::sequential();
         let real = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
         let fitted =
             practical.bore.learner.fit(&labels, None, &mut Seed(1).stream("test", 0)).unwrap();
-        let standing = standing(practical.setting(&real, plan, &fitted, Noise::Present));
+        let standing = standing(practical.setting(&real, plan, &fitted));
         // A fixed width, a moving threshold, estimated hyper-parameters, an inexact choice.
         assert_eq!(standing.reasons().len(), 4, "{standing:?}");
     }

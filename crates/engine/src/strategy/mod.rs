@@ -118,6 +118,18 @@ pub enum Work {
     Continue(u64),
 }
 
+/// Workers that want work under a goal with a fidelity.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FreeWorkers<'a> {
+    /// How many there are.
+    pub count: usize,
+    /// The trials that they may continue.
+    pub paused: &'a [u64],
+    /// How many new trials they may begin.
+    pub room: usize,
+}
+
 /// Work, and the fidelity up to which it goes.
 #[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
@@ -176,19 +188,18 @@ pub trait Strategy: Send + Sync {
         false
     }
 
-    /// What `count` workers do next under a goal with a fidelity, for strategies that read curves: new points, and trials
-    /// among the `paused` ones to continue. Pending points that are not paused are running. Default: new points, each to
-    /// the end.
+    /// What free workers do next under a goal with a fidelity, for strategies that read curves: new points, and paused trials
+    /// to continue. Pending points that are not paused are running. There are fewer runs than workers if no trial may begin and no
+    /// paused one is worth going on. Default: new points, each to the end.
     #[doc(hidden)]
     fn plan(
         &self,
         evidence: Evidence<'_>,
-        _paused: &[u64],
-        count: usize,
+        free: &FreeWorkers<'_>,
         memory: &mut Memory,
     ) -> Result<Vec<Run>> {
         let until = evidence.history.goal().partial().map_or(1.0, |range| range.high);
-        let points = self.propose(evidence, count, memory)?;
+        let points = self.propose(evidence, free.count.min(free.room), memory)?;
         Ok(points.rows().map(|x| Run { work: Work::New(x.to_vec()), until }).collect())
     }
 
@@ -281,11 +292,10 @@ impl Strategy for Box<dyn Strategy> {
     fn plan(
         &self,
         evidence: Evidence<'_>,
-        paused: &[u64],
-        count: usize,
+        free: &FreeWorkers<'_>,
         memory: &mut Memory,
     ) -> Result<Vec<Run>> {
-        self.as_ref().plan(evidence, paused, count, memory)
+        self.as_ref().plan(evidence, free, memory)
     }
 
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {

@@ -7,9 +7,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::setting::Standing;
+use super::standing::Standing;
 
 /// What a bound is about.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Subject {
@@ -41,6 +42,16 @@ pub enum Subject {
         /// T, the number of rounds.
         rounds: usize,
     },
+    /// The expected regret of T rounds of Thompson sampling (Russo and Van Roy 2014).
+    ThompsonCumulative {
+        /// T, the number of rounds.
+        rounds: usize,
+    },
+    /// The hypervolume regret of T rounds with several objectives (Theorem 5).
+    Hypervolume {
+        /// T, the number of rounds.
+        rounds: usize,
+    },
     /// The distributional regret r̄_t of batch BORE++ (Theorem 4).
     BatchInstant,
     /// The distributional regret R̄_T of batch BORE++ (Theorem 4).
@@ -58,6 +69,8 @@ impl Subject {
             | Self::BorePlusCumulative { rounds }
             | Self::OverlappingCumulative { rounds }
             | Self::IntegratedCumulative { rounds }
+            | Self::Hypervolume { rounds }
+            | Self::ThompsonCumulative { rounds }
             | Self::BatchCumulative { rounds } => Some(rounds),
             Self::BoreInstant
             | Self::BorePlusInstant
@@ -65,6 +78,11 @@ impl Subject {
             | Self::IntegratedInstant
             | Self::BatchInstant => None,
         }
+    }
+
+    /// Whether it is a mean over functions drawn from a prior.
+    pub(super) fn is_expected(self) -> bool {
+        matches!(self, Self::ThompsonCumulative { .. })
     }
 
     /// Whether it is about the integrated target, which needs no noise.
@@ -90,6 +108,12 @@ impl fmt::Display for Subject {
             Self::IntegratedCumulative { rounds } => {
                 write!(f, "regret of {rounds} rounds of BORE++ on the integrated target")
             }
+            Self::ThompsonCumulative { rounds } => {
+                write!(f, "expected regret of {rounds} rounds of Thompson sampling")
+            }
+            Self::Hypervolume { rounds } => {
+                write!(f, "hypervolume regret of {rounds} rounds of BORE++ (Theorem 5)")
+            }
             Self::OverlappingCumulative { rounds } => {
                 write!(f, "regret of {rounds} points of BORE++, chosen while others were pending")
             }
@@ -107,6 +131,7 @@ impl fmt::Display for Subject {
 }
 
 /// Something a bound takes for granted.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assumption {
@@ -130,6 +155,8 @@ pub enum Assumption {
     TargetNorm(f64),
     /// P(τ - B < y ≤ τ | x) ≥ this for all x, supplied by the user.
     LeastMass(f64),
+    /// The function is a draw from the Gaussian process of the kernel, and its noise is Gaussian with the ridge as its variance.
+    GaussianPrior,
     /// Each point maximises the acquisition exactly.
     ExactMaximum,
     /// The points of a batch are independent draws from p̂.
@@ -177,6 +204,10 @@ impl fmt::Display for Assumption {
                 "a value lies among the thresholds with probability at least {mass:.4} at every \
                  point (supplied)"
             ),
+            Self::GaussianPrior => f.write_str(
+                "the function is a draw from the Gaussian process of the kernel, told with Gaussian noise whose variance is the \
+                 ridge",
+            ),
             Self::ExactMaximum => f.write_str("each point maximises the acquisition exactly"),
             Self::ExactSampling => {
                 f.write_str("the points of a batch are independent draws from the target")
@@ -185,24 +216,46 @@ impl fmt::Display for Assumption {
     }
 }
 
-/// An upper bound of a regret, with what it rests on.
+/// An upper bound of a regret, with what it rests on. Printed, it says the number, its probability, whether it is proven, and under
+/// which assumptions, or why not.
+///
+/// ```
+/// use wimble::theory::{Confidence, Setting};
+///
+/// let known = Setting { noise_lipschitz: Some(0.5), ..Setting::default() };
+/// let proven = known.bore_plus_instant(1.5, 0.001)?;
+/// assert!(proven.is_proven() && proven.is_informative());
+/// let fixed = Setting { confidence: Confidence::Width(3.0), ..known }.bore_plus_instant(1.5, 0.001)?;
+/// assert_eq!(fixed.reasons(), ["the confidence width is fixed at 3, not the width of Theorem 1"]);
+/// # Ok::<(), wimble::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
-    /// What is bounded.
+    /// What is bounded: the regret of a round or of a run, of which theorem.
     pub subject: Subject,
-    /// The bound, on the scale of the values.
+    /// The bound, on the scale of the values; of a hypervolume, on that of the hypervolume.
     pub value: f64,
     /// What holds without any data: a round's regret is at most L_ε, as probabilities differ by at most 1.
     pub trivial: f64,
-    /// The bound holds with at least one minus this probability; `None` for a fixed width, which has none.
+    /// The bound holds with at least one minus this probability; `None` for a fixed width and for an expectation, which have none.
     pub failure_probability: Option<f64>,
-    /// Whether it is a guarantee.
+    /// Whether it is a guarantee; see [`is_proven`](Self::is_proven) and [`reasons`](Self::reasons).
     pub standing: Standing,
-    /// What it takes for granted.
+    /// What it takes for granted, each of which prints as a sentence.
     pub assumptions: Vec<Assumption>,
 }
 
 impl Bound {
+    /// Whether the bound follows from its assumptions. Otherwise it is a heuristic.
+    pub fn is_proven(&self) -> bool {
+        self.standing.is_proven()
+    }
+
+    /// Why it does not follow, in words; empty if it does.
+    pub fn reasons(&self) -> Vec<String> {
+        self.standing.reasons().iter().map(ToString::to_string).collect()
+    }
+
     /// Whether the bound says more than what holds without any data.
     pub fn is_informative(&self) -> bool {
         self.value < self.trivial

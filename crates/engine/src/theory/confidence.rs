@@ -7,11 +7,17 @@
 //! With it, |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) at all points and in all rounds with probability at least 1 - δ,
 //! provided that π lies in the kernel's function space with ‖π‖ₖ ≤ b, that τ is fixed, and that π̂ is the
 //! kernel least-squares estimate with kernel and ridge fixed beforehand. γ_t is the information gain of the
-//! points seen so far; R is the sub-Gaussian parameter of the label noise z - π(x). The width holds for any
-//! λ > 0 and any k(x, x), and also before the first observation (γ₀ = 0).
+//! points seen so far; R is the sub-Gaussian parameter of the label noise ν = z - π(x): E exp(sν) ≤ exp(R²s²/2) given the past. The
+//! width holds for any λ > 0 and any k(x, x), and also before the first observation (γ₀ = 0).
 //!
-//! With real targets in place of labels the same proof gives the same width with another R: see
-//! [`SubGaussian::of_range`].
+//! # R
+//! | what is fitted | R | why |
+//! |---|---|---|
+//! | labels, as in the paper | 1 | \|ν\| ≤ 1 |
+//! | labels | ½ | ν takes its values in [-π(x), 1 - π(x)], an interval of length 1 (Hoeffding's lemma) |
+//! | the integrated target z = min(max(τ - y, 0), B) | B/2 | z takes its values in [0, B] |
+//!
+//! The proof is the same for real targets: |m(x) - m̂_t(x)| ≤ β_t(δ) σ_t(x), where m(x) = E[z | x] and ‖m‖ₖ ≤ b.
 //!
 //! Cost: O(1). Fails with `Error::Invalid` for values outside the ranges above.
 
@@ -19,81 +25,95 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// What is said of the label noise ν = z - π(x), given the past.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// How sure the upper bound of BORE++ is to lie above the true class probability, and with it the width β of Theorem 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum LabelNoise {
-    /// R = 1, as in the paper, from |ν| ≤ 1.
-    #[default]
-    Paper,
-    /// R = ½: ν takes its values in [-π(x), 1 - π(x)], an interval of length 1, so that Hoeffding's lemma
-    /// gives E exp(sν) ≤ exp(s²/8). Half the second term of the width, under the same assumptions.
-    Bounded,
+pub enum Confidence {
+    /// A fixed β: mean + β · deviation.
+    Width(f64),
+    /// β_t(δ) of Theorem 1: the bound holds at all points and rounds with probability at least 1 - δ.
+    Level {
+        /// δ, strictly between 0 and 1. A smaller one makes the bound surer and wider.
+        failure_probability: f64,
+        /// b ≥ ‖π‖ₖ, the assumed bound on the norm of the true class probability in the kernel's function space.
+        norm_bound: f64,
+    },
 }
 
-/// R, for which the noise of what is fitted has E exp(sν) ≤ exp(R²s²/2).
-#[derive(Debug, Clone, Copy)]
-pub struct SubGaussian(f64);
-
-impl From<LabelNoise> for SubGaussian {
-    fn from(noise: LabelNoise) -> Self {
-        Self(match noise {
-            LabelNoise::Paper => 1.0,
-            LabelNoise::Bounded => 0.5,
-        })
+impl Default for Confidence {
+    /// β = 3, as in the paper's experiments on real data.
+    fn default() -> Self {
+        Self::Width(3.0)
     }
 }
 
-impl SubGaussian {
-    /// R of the integrated target: least squares on z = ∫ 1[y ≤ s] ds over thresholds s in an interval of length B,
-    /// `range`, that is on z = min(max(τ - y, 0), B) for the highest threshold τ.
+impl Confidence {
+    /// Theorem 1: the width β_t(δ) = b + R √(2 λ⁻¹ (γ_t + ln 1/δ)) for which |π(x) - π̂_t(x)| ≤ β_t(δ) σ_t(x) at all x and t
+    /// with probability at least 1 - δ (14). A fixed width is returned as it is, and has no probability.
     ///
-    /// z lies in [0, B], so that by Hoeffding's lemma its noise is B/2-sub-Gaussian:
+    /// - `sub_gaussian`: R of the noise of what is fitted, not negative. 1 is the paper's, ½ holds for labels as well, B/2 for targets
+    ///   in an interval of length B.
+    /// - `ridge`: λ of least squares, positive.
+    /// - `information_gain`: γ_t = ½ ln det(I + K_t/λ) of the points seen so far ([`InformationGain`](super::InformationGain)),
+    ///   not negative.
     ///
-    /// ```text
-    /// β_t(δ) = b + (B/2) √(2 λ⁻¹ (γ_t + ln 1/δ)),     |m(x) - m̂_t(x)| ≤ β_t(δ) σ_t(x) at all x and t
     /// ```
+    /// use wimble::theory::Confidence;
     ///
-    /// with probability at least 1 - δ, where m(x) = E[z | x] = ∫ P(y ≤ s | x) ds is the expected improvement below τ, capped
-    /// at B, and ‖m‖ₖ ≤ b. Proven in the guide (`auto`).
-    pub fn of_range(range: f64) -> Result<Self> {
-        check_positive("range", range)?;
-        Ok(Self(0.5 * range))
+    /// let level = Confidence::Level { failure_probability: 0.1, norm_bound: 1.0 };
+    /// let paper = level.width(1.0, 0.025, 2.0)?;
+    /// assert!((paper - (1.0 + (2.0 / 0.025 * (2.0 + 10.0_f64.ln())).sqrt())).abs() < 1e-12);
+    /// // Labels lie in an interval of length 1, which halves the second term.
+    /// let bounded = level.width(0.5, 0.025, 2.0)?;
+    /// assert!((bounded - 1.0 - 0.5 * (paper - 1.0)).abs() < 1e-12);
+    /// assert_eq!(Confidence::Width(3.0).width(1.0, 0.025, 2.0)?, 3.0);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    pub fn width(self, sub_gaussian: f64, ridge: f64, information_gain: f64) -> Result<f64> {
+        self.check()?;
+        match self {
+            Self::Width(width) => Ok(width),
+            Self::Level { failure_probability, norm_bound } => {
+                check_not_negative("sub-Gaussian parameter", sub_gaussian)?;
+                check_positive("ridge", ridge)?;
+                check_not_negative("information gain", information_gain)?;
+                // -ln δ, never ln(e^γ / δ): e^γ overflows for γ > 709.
+                let exponent = information_gain - failure_probability.ln();
+                Ok(norm_bound + sub_gaussian * (2.0 / ridge * exponent).sqrt())
+            }
+        }
     }
-}
 
-/// β_t(δ) as the paper has it (R = 1).
-pub fn confidence_width(
-    norm_bound: f64,
-    ridge: f64,
-    information_gain: f64,
-    failure_probability: f64,
-) -> Result<f64> {
-    confidence_width_for(
-        LabelNoise::Paper,
-        norm_bound,
-        ridge,
-        information_gain,
-        failure_probability,
-    )
-}
+    /// The same confidence for each of `count` statements, so that all hold at once: δ is shared among them.
+    #[must_use]
+    pub fn shared_by(self, count: usize) -> Self {
+        match self {
+            Self::Width(_) => self,
+            Self::Level { failure_probability, norm_bound } => {
+                let failure_probability = failure_probability / count.max(1) as f64;
+                Self::Level { failure_probability, norm_bound }
+            }
+        }
+    }
 
-/// β_t(δ) for noise of this kind: b + R √(2 λ⁻¹ (γ + ln 1/δ)).
-pub fn confidence_width_for(
-    noise: impl Into<SubGaussian>,
-    norm_bound: f64,
-    ridge: f64,
-    information_gain: f64,
-    failure_probability: f64,
-) -> Result<f64> {
-    let SubGaussian(sub_gaussian) = noise.into();
-    check_not_negative("norm bound", norm_bound)?;
-    check_positive("ridge", ridge)?;
-    check_not_negative("information gain", information_gain)?;
-    check_probability("failure probability", failure_probability)?;
-    // -ln δ, never ln(e^γ / δ): e^γ overflows for γ > 709.
-    let exponent = information_gain - failure_probability.ln();
-    Ok(norm_bound + sub_gaussian * (2.0 / ridge * exponent).sqrt())
+    /// δ, if there is one.
+    pub fn failure_probability(self) -> Option<f64> {
+        match self {
+            Self::Width(_) => None,
+            Self::Level { failure_probability, .. } => Some(failure_probability),
+        }
+    }
+
+    /// Refuses negative widths and bounds, and probabilities outside (0, 1).
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::Width(width) => check_not_negative("confidence width", width),
+            Self::Level { failure_probability, norm_bound } => {
+                check_probability("failure probability", failure_probability)?;
+                check_not_negative("norm bound", norm_bound)
+            }
+        }
+    }
 }
 
 /// Refuses all but positive finite values.
@@ -124,44 +144,50 @@ pub(super) fn check_probability(field: &str, value: f64) -> Result<()> {
 mod tests {
     use super::*;
 
+    fn level(failure_probability: f64, norm_bound: f64) -> Confidence {
+        Confidence::Level { failure_probability, norm_bound }
+    }
+
     #[test]
     fn the_width_is_that_of_the_printed_formula() {
         let (norm, ridge, delta) = (1.5, 0.025, 0.1);
         let determinant: f64 = 37.0; // |I + K/λ|
         let printed = norm + (2.0 / ridge * (determinant.sqrt() / delta).ln()).sqrt();
-        let width = confidence_width(norm, ridge, 0.5 * determinant.ln(), delta).unwrap();
+        let width = level(delta, norm).width(1.0, ridge, 0.5 * determinant.ln()).unwrap();
         assert!((width - printed).abs() < 1e-12 * printed, "{width} {printed}");
     }
 
     #[test]
-    fn bounded_labels_halve_the_second_term_and_nothing_else() {
-        let paper = confidence_width(2.0, 0.1, 3.0, 0.05).unwrap();
-        let bounded = confidence_width_for(LabelNoise::Bounded, 2.0, 0.1, 3.0, 0.05).unwrap();
-        assert!(((paper - 2.0) - 2.0 * (bounded - 2.0)).abs() < 1e-12);
+    fn the_noise_scales_the_second_term_and_nothing_else() {
+        let width = |noise| level(0.05, 2.0).width(noise, 0.1, 3.0).unwrap();
+        for noise in [0.0, 0.5, 3.0] {
+            assert!(((width(1.0) - 2.0) * noise - (width(noise) - 2.0)).abs() < 1e-12);
+        }
     }
 
     #[test]
-    fn a_range_of_one_is_that_of_labels() {
-        let width = |noise| confidence_width_for(noise, 2.0, 0.1, 3.0, 0.05).unwrap();
-        let targets = width(SubGaussian::of_range(1.0).unwrap());
-        assert_eq!(width(LabelNoise::Bounded.into()), targets);
-        let wider = width(SubGaussian::of_range(3.0).unwrap());
-        assert!(((wider - 2.0) - 3.0 * (targets - 2.0)).abs() < 1e-12);
-        let error = SubGaussian::of_range(0.0).unwrap_err();
-        assert!(error.to_string().contains("range is 0"), "{error}");
+    fn a_fixed_width_stays_and_a_level_is_shared() {
+        assert_eq!(Confidence::Width(2.0).shared_by(5).width(1.0, 0.0, -1.0).unwrap(), 2.0);
+        assert_eq!(Confidence::Width(2.0).failure_probability(), None);
+        assert_eq!(level(0.2, 1.0).shared_by(4).failure_probability(), Some(0.05));
+        assert_eq!(level(0.2, 1.0).shared_by(0), level(0.2, 1.0));
     }
 
     #[test]
     fn large_information_gains_do_not_overflow() {
-        assert!(confidence_width(1.0, 1.0, 5e4, 0.1).unwrap().is_finite());
+        assert!(level(0.1, 1.0).width(1.0, 1.0, 5e4).unwrap().is_finite());
     }
 
     #[test]
     fn values_out_of_range_are_refused_by_name() {
         let refused = |width: Result<f64>| width.unwrap_err().to_string();
-        assert!(refused(confidence_width(-1.0, 1.0, 0.0, 0.1)).contains("norm bound is -1"));
-        assert!(refused(confidence_width(1.0, 0.0, 0.0, 0.1)).contains("ridge is 0"));
-        assert!(refused(confidence_width(1.0, 1.0, f64::NAN, 0.1)).contains("information gain"));
-        assert!(refused(confidence_width(1.0, 1.0, 0.0, 1.0)).contains("failure probability is 1"));
+        let width = |noise, norm, ridge, gain, delta| level(delta, norm).width(noise, ridge, gain);
+        assert!(refused(width(1.0, -1.0, 1.0, 0.0, 0.1)).contains("norm bound is -1"));
+        assert!(refused(width(1.0, 1.0, 0.0, 0.0, 0.1)).contains("ridge is 0"));
+        assert!(refused(width(1.0, 1.0, 1.0, f64::NAN, 0.1)).contains("information gain"));
+        assert!(refused(width(1.0, 1.0, 1.0, 0.0, 1.0)).contains("failure probability is 1"));
+        assert!(refused(width(1.0, 1.0, 1.0, 0.0, 0.0)).contains("failure probability is 0"));
+        assert!(refused(width(-1.0, 1.0, 1.0, 0.0, 0.1)).contains("sub-Gaussian parameter is -1"));
+        assert!(refused(Confidence::Width(-1.0).width(1.0, 1.0, 0.0)).contains("width is -1"));
     }
 }

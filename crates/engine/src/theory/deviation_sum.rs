@@ -19,33 +19,43 @@
 //!
 //! Cost: O(1).
 
-/// √(2 N s γ / ln(1 + s/λ)): an upper bound of Σ σ_{i-1}(xᵢ) over `observations` = N points.
-///
-/// `information_gain` is that of the very points (γ_N), or an upper bound of it such as ξ_N.
-pub fn deviation_sum(
-    observations: usize,
-    information_gain: f64,
-    ridge: f64,
-    output_scale: f64,
-) -> f64 {
-    (constant(observations, ridge, output_scale) * information_gain).sqrt()
+use super::setting::Setting;
+
+impl Setting {
+    /// Lemma A.2 for every ridge: Σ σ_{i-1}(xᵢ) ≤ √(2 N s γ / ln(1 + s/λ)).
+    ///
+    /// - `observations`: N, the number of points.
+    /// - `information_gain`: that of the very points (γ_N), or an upper bound of it such as ξ_N.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let setting = Setting { ridge: 0.3, output_scale: 2.0, ..Setting::default() };
+    /// // A single point: σ₀ = √s, its gain is ½ ln(1 + s/λ), and the bound is met.
+    /// let gain = 0.5 * (1.0 + 2.0_f64 / 0.3).ln();
+    /// assert!((setting.deviation_sum(1, gain) - 2.0_f64.sqrt()).abs() < 1e-12);
+    /// ```
+    pub fn deviation_sum(&self, observations: usize, information_gain: f64) -> f64 {
+        (self.constant(observations) * information_gain).sqrt()
+    }
+
+    /// Lemma A.2 as printed: √(4 (N + 2) ξ_N). It follows only where [`printed_sum_follows`](Self::printed_sum_follows).
+    pub fn printed_deviation_sum(observations: usize, max_information_gain: f64) -> f64 {
+        (printed_constant(observations) * max_information_gain).sqrt()
+    }
+
+    /// Whether the printed bound on a sum of `observations` deviations is at least the one that holds for every ridge.
+    pub fn printed_sum_follows(&self, observations: usize) -> bool {
+        self.constant(observations) <= printed_constant(observations)
+    }
+
+    fn constant(&self, observations: usize) -> f64 {
+        let Self { ridge, output_scale, .. } = self;
+        2.0 * observations as f64 * output_scale / (output_scale / ridge).ln_1p()
+    }
 }
 
-/// √(4 (N + 2) ξ_N), the paper's bound; see [`paper_constant_follows`].
-pub fn paper_deviation_sum(observations: usize, max_information_gain: f64) -> f64 {
-    (paper_constant(observations) * max_information_gain).sqrt()
-}
-
-/// Whether the paper's bound is at least the one that holds for every ridge.
-pub fn paper_constant_follows(observations: usize, ridge: f64, output_scale: f64) -> bool {
-    constant(observations, ridge, output_scale) <= paper_constant(observations)
-}
-
-fn constant(observations: usize, ridge: f64, output_scale: f64) -> f64 {
-    2.0 * observations as f64 * output_scale / (output_scale / ridge).ln_1p()
-}
-
-fn paper_constant(observations: usize) -> f64 {
+fn printed_constant(observations: usize) -> f64 {
     4.0 * (observations as f64 + 2.0)
 }
 
@@ -55,20 +65,24 @@ mod tests {
 
     #[test]
     fn the_paper_s_constant_follows_up_to_a_ridge_of_1_54_for_every_length() {
-        assert!(paper_constant_follows(usize::MAX, 1.54, 1.0));
-        assert!(!paper_constant_follows(usize::MAX, 1.55, 1.0));
-        assert!((1..1000).all(|n| paper_constant_follows(n, 0.025, 1.0)));
+        let follows = |observations, ridge, output_scale| {
+            let setting = Setting { ridge, output_scale, ..Setting::default() };
+            setting.printed_sum_follows(observations)
+        };
+        assert!(follows(usize::MAX, 1.54, 1.0));
+        assert!(!follows(usize::MAX, 1.55, 1.0));
+        assert!((1..1000).all(|n| follows(n, 0.025, 1.0)));
         // The source's own ridge.
-        assert!((1..1000).all(|n| paper_constant_follows(n, 1.0 + 2.0 / n as f64, 1.0)));
-        assert!(!paper_constant_follows(50, 10.0, 1.0));
-        assert!(!paper_constant_follows(50, 0.025, 20.0));
+        assert!((1..1000).all(|n| follows(n, 1.0 + 2.0 / n as f64, 1.0)));
+        assert!(!follows(50, 10.0, 1.0));
+        assert!(!follows(50, 0.025, 20.0));
     }
 
     #[test]
-    fn a_single_point_meets_its_bound() {
-        // σ₀ = √s, and the gain is ½ ln(1 + s/λ): equality.
-        let (ridge, scale) = (0.3, 2.0_f64);
-        let gain = 0.5 * (scale / ridge).ln_1p();
-        assert!((deviation_sum(1, gain, ridge, scale) - scale.sqrt()).abs() < 1e-12);
+    fn the_sums_are_their_formulas() {
+        let setting = Setting { ridge: 0.5, output_scale: 2.0, ..Setting::default() };
+        let expected = (2.0 * 7.0 * 2.0 * 3.0 / 5.0_f64.ln()).sqrt();
+        assert!((setting.deviation_sum(7, 3.0) - expected).abs() < 1e-12);
+        assert!((Setting::printed_deviation_sum(7, 3.0) - 108.0_f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -9,80 +9,108 @@
 //! ```
 //!
 //! The first two hold on the event of Theorem 1. The last step of (A.16) to (A.22) bounds the *expectation* of the sum
-//! over all batches; [`divergence_sum_bound`] has the sum of the run at hand (see `regret.rs`).
+//! over all batches; [`Setting::divergence_cumulative`] has the sum of the run at hand (see `regret.rs`).
 //!
 //! Cost: O(n) for n points.
 
 use crate::error::{Error, Result};
 
-use super::confidence::{check_not_negative, check_probability};
-use super::deviation_sum::deviation_sum;
-use super::uniform_boundary::uniform_boundary;
+use super::certificate::Certificate;
+use super::confidence::check_not_negative;
+use super::regret::supplied_gain;
+use super::run::Run;
+use super::setting::Setting;
 
-/// KL(p ‖ q) of two distributions on the same points, given up to a factor; ∞ where p is positive and q is not.
-pub fn kullback_leibler(p: &[f64], q: &[f64]) -> Result<f64> {
-    let (p_mass, q_mass) = masses(p, q)?;
-    let term = |(p, q): (&f64, &f64)| {
-        let (p, q) = (p / p_mass, q / q_mass);
-        if p > 0.0 { p * (p / q).ln() } else { 0.0 }
-    };
-    Ok(p.iter().zip(q).map(term).sum::<f64>().max(0.0))
-}
-
-/// TV(p, q) = ½ Σ |p - q| of two distributions on the same points, given up to a factor.
-pub fn total_variation(p: &[f64], q: &[f64]) -> Result<f64> {
-    let (p_mass, q_mass) = masses(p, q)?;
-    let gaps = p.iter().zip(q).map(|(p, q)| (p / p_mass - q / q_mass).abs());
-    Ok((0.5 * gaps.sum::<f64>()).min(1.0))
-}
-
-/// Pinsker's inequality: TV ≤ √(KL/2).
-pub fn pinsker(divergence: f64) -> Result<f64> {
-    check_not_negative("divergence", divergence)?;
-    Ok((0.5 * divergence).sqrt().min(1.0))
-}
-
-/// (A.14): KL(p̂ ‖ ℓ) ≤ 2 L_π β E_p̂\[σ\].
-pub fn divergence_bound(inverse_probability: f64, width: f64, expected_deviation: f64) -> f64 {
-    2.0 * inverse_probability * width * expected_deviation
-}
-
-/// (A.16) to (A.22) for the run at hand: with probability at least 1 - δ - δ', at all T at once,
-///
-/// ```text
-/// Σ KL(p̂_t ‖ ℓ) ≤ 2 L_π β_T (√(2 T s ξ_T / ln(1 + s/λ)) + W(T s/(4M))).
-/// ```
-pub fn divergence_sum_bound(
-    batches: &Batches,
-    inverse_probability: f64,
-    width: f64,
-) -> Result<f64> {
-    let Batches { rounds, size, max_information_gain, ridge, output_scale, failure } = *batches;
-    check_not_negative("maximum information gain", max_information_gain)?;
-    check_probability("sampling failure probability", failure)?;
-    if size == 0 {
-        return Err(Error::invalid("batch size", 0, "at least 1"));
+impl Certificate {
+    /// TV(p, q) = ½ Σ |p - q|, the total variation between two distributions on the same points.
+    ///
+    /// `p` and `q` are given up to a factor: one finite number for each point, none negative.
+    ///
+    /// ```
+    /// use wimble::theory::Certificate;
+    ///
+    /// assert_eq!(Certificate::distance(&[1.0, 3.0], &[2.0, 2.0])?, 0.25);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the lengths differ, or one of the two is no distribution.
+    pub fn distance(p: &[f64], q: &[f64]) -> Result<f64> {
+        let (p_mass, q_mass) = masses(p, q)?;
+        let gaps = p.iter().zip(q).map(|(p, q)| (p / p_mass - q / q_mass).abs());
+        Ok((0.5 * gaps.sum::<f64>()).min(1.0))
     }
-    let drawn = uniform_boundary(output_scale / (4.0 * size as f64), rounds, failure);
-    let sum = deviation_sum(rounds, max_information_gain, ridge, output_scale) + drawn;
-    Ok(divergence_bound(inverse_probability, width, sum))
+
+    /// KL(p ‖ q) = Σ p ln(p/q) of two distributions on the same points, given up to a factor; ∞ where p is positive and q is not.
+    ///
+    /// ```
+    /// use wimble::theory::Certificate;
+    ///
+    /// let divergence = Certificate::divergence(&[1.0, 3.0], &[2.0, 2.0])?;
+    /// assert!((divergence - (0.25 * 0.5_f64.ln() + 0.75 * 1.5_f64.ln())).abs() < 1e-15);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`distance`](Self::distance).
+    pub fn divergence(p: &[f64], q: &[f64]) -> Result<f64> {
+        let (p_mass, q_mass) = masses(p, q)?;
+        let term = |(p, q): (&f64, &f64)| {
+            let (p, q) = (p / p_mass, q / q_mass);
+            if p > 0.0 { p * (p / q).ln() } else { 0.0 }
+        };
+        Ok(p.iter().zip(q).map(term).sum::<f64>().max(0.0))
+    }
+
+    /// Pinsker's inequality: TV ≤ √(KL/2), at most 1.
+    ///
+    /// # Errors
+    /// If the divergence is negative or not finite.
+    pub fn pinsker(divergence: f64) -> Result<f64> {
+        check_not_negative("divergence", divergence)?;
+        Ok((0.5 * divergence).sqrt().min(1.0))
+    }
 }
 
-/// A run in batches.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Batches {
-    /// T, the number of rounds.
-    pub rounds: usize,
-    /// M, the points of a batch.
-    pub size: usize,
-    /// An upper bound of ξ_T.
-    pub max_information_gain: f64,
-    /// λ.
-    pub ridge: f64,
-    /// s = k(x, x).
-    pub output_scale: f64,
-    /// δ', spent on the draw of the batches.
-    pub failure: f64,
+impl Setting {
+    /// The divergence of a batch (A.14): KL(p̂ ‖ ℓ) ≤ 2 L_π β_{t-1} E_p̂[σ_{t-1}].
+    ///
+    /// - `information_gain`: γ_{t-1}, before the round.
+    /// - `expected_deviation`: E_p̂[σ_{t-1}].
+    ///
+    /// ```
+    /// use wimble::theory::{Confidence, Setting};
+    ///
+    /// let known = Setting { confidence: Confidence::Width(3.0), inverse_probability: Some(4.0), ..Setting::default() };
+    /// assert!((known.divergence_instant(1.5, 0.01)? - 2.0 * 4.0 * 3.0 * 0.01).abs() < 1e-12);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_π was not given.
+    pub fn divergence_instant(
+        &self,
+        information_gain: f64,
+        expected_deviation: f64,
+    ) -> Result<f64> {
+        check_not_negative("expected deviation", expected_deviation)?;
+        Ok(2.0 * self.inverse()? * self.width(information_gain)? * expected_deviation)
+    }
+
+    /// The sum of the divergences of a run (A.16) to (A.22): with probability at least 1 - δ - δ', at all T at once,
+    ///
+    /// ```text
+    /// Σ KL(p̂_t ‖ ℓ) ≤ 2 L_π β_T (√(2 T s ξ_T / ln(1 + s/λ)) + W(T s/(4M))).
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_π or ξ_T was not given.
+    pub fn divergence_cumulative(&self, run: &Run) -> Result<f64> {
+        let gain = supplied_gain(run.max_information_gain)?;
+        let failure = run.sampling_failure_probability;
+        let sum = self.expected_deviation_sum(run.rounds, gain, failure)?;
+        self.divergence_instant(run.information_gain, sum)
+    }
 }
 
 fn masses(p: &[f64], q: &[f64]) -> Result<(f64, f64)> {
@@ -109,13 +137,16 @@ mod tests {
     fn divergences_of_two_coins_are_those_of_the_textbook() {
         let (p, q) = ([1.0, 3.0], [2.0, 2.0]);
         let expected = 0.25 * 0.5_f64.ln() + 0.75 * 1.5_f64.ln();
-        assert!((kullback_leibler(&p, &q).unwrap() - expected).abs() < 1e-15);
-        assert!((total_variation(&p, &q).unwrap() - 0.25).abs() < 1e-15);
-        assert_eq!(kullback_leibler(&[0.0, 1.0], &[0.5, 0.5]).unwrap(), 2.0_f64.ln());
-        assert_eq!(kullback_leibler(&[0.5, 0.5], &[0.0, 1.0]).unwrap(), f64::INFINITY);
-        assert_eq!(pinsker(8.0).unwrap(), 1.0);
+        assert!((Certificate::divergence(&p, &q).unwrap() - expected).abs() < 1e-15);
+        assert!((Certificate::distance(&p, &q).unwrap() - 0.25).abs() < 1e-15);
+        assert_eq!(Certificate::divergence(&[0.0, 1.0], &[0.5, 0.5]).unwrap(), 2.0_f64.ln());
+        assert_eq!(Certificate::divergence(&[0.5, 0.5], &[0.0, 1.0]).unwrap(), f64::INFINITY);
+        assert_eq!(Certificate::pinsker(8.0).unwrap(), 1.0);
         for bad in [&[][..], &[1.0][..], &[-1.0, 1.0][..], &[0.0, 0.0][..]] {
-            assert!(kullback_leibler(bad, &q).is_err() && total_variation(bad, &q).is_err());
+            assert!(
+                Certificate::divergence(bad, &q).is_err()
+                    && Certificate::distance(bad, &q).is_err()
+            );
         }
     }
 }

@@ -19,74 +19,107 @@
 
 use crate::error::{Error, Result};
 
-use super::confidence::{LabelNoise, confidence_width_for};
-use super::deviation_sum::deviation_sum;
+use super::bound::{Assumption, Bound, Subject};
+use super::confidence::{Confidence, check_not_negative};
+use super::setting::{Choice, Setting};
+use super::standing::{Reason, Standing};
 
-/// What a run leaves behind for one objective after T rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ObjectiveRun {
-    /// b ≥ ‖π_i‖ₖ.
-    pub norm_bound: f64,
-    /// λ, the ridge of the classifier.
-    pub ridge: f64,
-    /// s ≥ k(x, x).
-    pub output_scale: f64,
-    /// γ_{i,T} of the points of the run.
-    pub information_gain: f64,
-}
-
-/// δ/k, the failure probability of the band of each of `objectives` objectives.
-///
-/// # Errors
-/// If there is no objective, or δ is not between 0 and 1.
-pub fn failure_probability_each(failure_probability: f64, objectives: usize) -> Result<f64> {
-    if objectives == 0 {
-        return Err(Error::invalid("the number of objectives", 0, "at least 1"));
-    }
-    if !(failure_probability > 0.0 && failure_probability < 1.0) {
-        let allowed = "strictly between 0 and 1";
-        return Err(Error::invalid("failure probability", failure_probability, allowed));
-    }
-    Ok(failure_probability / objectives as f64)
-}
-
-/// The bound from what was observed: `spread` is Σ_i Σ_t β_{i,t-1} σ_{i,t-1}(x_t), the half widths of the bands at the points that were chosen.
-///
-/// # Errors
-/// If K or T is 0, or the spread is negative or not finite.
-pub fn hypervolume_regret(compared: usize, rounds: usize, spread: f64) -> Result<f64> {
-    for (field, count) in [("the number of configurations compared", compared), ("rounds", rounds)]
-    {
-        if count == 0 {
-            return Err(Error::invalid(field, count, "at least 1"));
+impl Setting {
+    /// Theorem 5 from what was observed: HV_K - hv(x_1, ..., x_T) ≤ (K/T) (1 + 2 Σ_i Σ_t β_{i,t-1} σ_{i,t-1}(x_t)). It fails with probability at
+    /// most the sum of the δ_i; [`Confidence::shared_by`] makes δ/k of a δ.
+    ///
+    /// - `objectives`: a setting for each of the k objectives.
+    /// - `compared`: K, how many configurations the run is compared with, at least 1.
+    /// - `rounds`: T, at least 1.
+    /// - `spread`: Σ_i Σ_t β_{i,t-1} σ_{i,t-1}(x_t), the half widths of the bands at the points that were chosen, not negative.
+    ///
+    /// ```
+    /// use wimble::theory::{Confidence, Setting};
+    ///
+    /// let confidence = Confidence::Level { failure_probability: 0.1, norm_bound: 1.0 }.shared_by(2);
+    /// let objectives = [Setting { confidence, ..Setting::default() }; 2];
+    /// let bound = Setting::hypervolume(&objectives, 3, 200, 20.0)?;
+    /// assert!((bound.value - 3.0 / 200.0 * (1.0 + 2.0 * 20.0)).abs() < 1e-12);
+    /// assert_eq!(bound.failure_probability, Some(0.1));
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no objective, or a number is out of range.
+    pub fn hypervolume(
+        objectives: &[Self],
+        compared: usize,
+        rounds: usize,
+        spread: f64,
+    ) -> Result<Bound> {
+        let counts = [
+            ("number of objectives", objectives.len()),
+            ("number of configurations compared", compared),
+            ("number of rounds", rounds),
+        ];
+        for (field, count) in counts {
+            if count == 0 {
+                return Err(Error::invalid(field, count, "at least 1"));
+            }
         }
+        check_not_negative("sum of deviations", spread)?;
+        let subject = Subject::Hypervolume { rounds };
+        let (mut reasons, mut assumptions) = (Vec::<Reason>::new(), Vec::new());
+        let mut failure = Some(0.0);
+        for setting in objectives {
+            setting.check()?;
+            reasons.extend(setting.tight_standing(subject).reasons());
+            if let Confidence::Level { norm_bound, .. } = setting.confidence {
+                assumptions.push(Assumption::NormBound(norm_bound));
+            }
+            let own = setting.confidence.failure_probability();
+            failure = failure.zip(own).map(|(sum, own): (f64, f64)| (sum + own).min(1.0));
+        }
+        assumptions.extend(objectives[0].fixed_beforehand());
+        if objectives[0].choice == Choice::Maximum {
+            assumptions.push(Assumption::ExactMaximum);
+        }
+        Ok(Bound {
+            subject,
+            // All hypervolumes lie in [0, 1].
+            value: (compared as f64 / rounds as f64 * (1.0 + 2.0 * spread)).min(1.0),
+            trivial: 1.0,
+            failure_probability: failure,
+            standing: Standing::of(reasons),
+            assumptions,
+        })
     }
-    if !(spread >= 0.0 && spread.is_finite()) {
-        return Err(Error::invalid("the sum of deviations", spread, "finite and not negative"));
-    }
-    // All hypervolumes lie in [0, 1].
-    Ok((compared as f64 / rounds as f64 * (1.0 + 2.0 * spread)).min(1.0))
-}
 
-/// The bound from information gains alone, which is known before the run where they are bounded beforehand.
-///
-/// # Errors
-/// As [`hypervolume_regret`], or if a constant is out of its range.
-pub fn hypervolume_regret_by_gain(
-    compared: usize,
-    rounds: usize,
-    objectives: &[ObjectiveRun],
-    failure_probability: f64,
-) -> Result<f64> {
-    let each = failure_probability_each(failure_probability, objectives.len())?;
-    let mut spread = 0.0;
-    for run in objectives {
-        let ObjectiveRun { norm_bound, ridge, output_scale, information_gain } = *run;
-        let noise = LabelNoise::Bounded;
-        let width = confidence_width_for(noise, norm_bound, ridge, information_gain, each)?;
-        spread += width * deviation_sum(rounds, information_gain, ridge, output_scale);
+    /// Theorem 5 from information gains alone: (K/T) (1 + 2 Σ_i β_{i,T} √(2 T s γ_{i,T} / ln(1 + s/λ))), which is known before the run
+    /// where the gains are bounded beforehand.
+    ///
+    /// - `objectives`: for each objective its setting, and γ_{i,T} of the points of the run or an upper bound of it.
+    /// - `compared`, `rounds`: K and T, as for [`hypervolume`](Self::hypervolume).
+    ///
+    /// ```
+    /// use wimble::theory::{Confidence, Setting};
+    ///
+    /// let confidence = Confidence::Level { failure_probability: 0.05, norm_bound: 1.0 };
+    /// let setting = Setting { confidence, ridge: 1.0, label_noise: 0.5, ..Setting::default() };
+    /// let bound = Setting::hypervolume_by_gain(&[(setting, 8.0), (setting, 8.0)], 2, 1_000_000)?;
+    /// assert!(bound.is_informative());
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`hypervolume`](Self::hypervolume).
+    pub fn hypervolume_by_gain(
+        objectives: &[(Self, f64)],
+        compared: usize,
+        rounds: usize,
+    ) -> Result<Bound> {
+        let mut spread = 0.0;
+        for (setting, gain) in objectives {
+            spread += setting.width(*gain)? * setting.deviation_sum(rounds, *gain);
+        }
+        let settings: Vec<Self> = objectives.iter().map(|(setting, _)| *setting).collect();
+        Self::hypervolume(&settings, compared, rounds, spread)
     }
-    hypervolume_regret(compared, rounds, spread)
 }
 
 #[cfg(test)]
@@ -103,6 +136,17 @@ mod tests {
     const DOMAIN: usize = 24;
     const RIDGE: f64 = 1.0;
     const DELTA: f64 = 0.1;
+
+    /// One of two objectives, with δ/2 and this norm.
+    fn setting(norm_bound: f64) -> Setting {
+        let confidence = Confidence::Level { failure_probability: DELTA, norm_bound };
+        Setting {
+            confidence: confidence.shared_by(2),
+            ridge: RIDGE,
+            label_noise: 0.5,
+            ..Setting::default()
+        }
+    }
 
     /// The volume that corners p in [0, 1]^k cover from the origin: that of 1 - p below 1.
     fn covered(corners: &Points) -> f64 {
@@ -178,12 +222,9 @@ mod tests {
         let front = crate::pareto::front(&turned).unwrap().len();
         let (mut held, mut spread, mut steps) = (true, 0.0, true);
         for _ in 0..rounds {
-            let each = failure_probability_each(DELTA, 2).unwrap();
             let bands: Vec<(Vec<(f64, f64)>, f64)> = (0..2)
                 .map(|i| {
-                    let noise = LabelNoise::Bounded;
-                    let width = confidence_width_for(noise, truths[i].1, RIDGE, gain.total(), each)
-                        .unwrap();
+                    let width = setting(truths[i].1).width(gain.total()).unwrap();
                     (fit(&kernel, &chosen, &labels[i]), width)
                 })
                 .collect();
@@ -216,18 +257,16 @@ mod tests {
             gain.push(&[x as f64 / DOMAIN as f64]).unwrap();
         }
         let reached = covered(&Points::from_rows(2, chosen.iter().map(|&x| value(x))));
-        let objectives = [0, 1].map(|i: usize| ObjectiveRun {
-            norm_bound: truths[i].1,
-            ridge: RIDGE,
-            output_scale: 1.0,
-            information_gain: gain.total(),
-        });
+        let objectives = [0, 1].map(|i: usize| (setting(truths[i].1), gain.total()));
+        let settings = objectives.map(|(setting, _)| setting);
+        let observed = Setting::hypervolume(&settings, front, rounds, spread).unwrap();
+        assert!(observed.is_proven(), "{observed}");
         Outcome {
             held,
             steps,
             regret: covered(&all) - reached,
-            observed: hypervolume_regret(front, rounds, spread).unwrap(),
-            by_gain: hypervolume_regret_by_gain(front, rounds, &objectives, DELTA).unwrap(),
+            observed: observed.value,
+            by_gain: Setting::hypervolume_by_gain(&objectives, front, rounds).unwrap().value,
         }
     }
 
@@ -252,13 +291,7 @@ mod tests {
         let bound = |rounds: usize| {
             // A gain that grows as ln² T, as that of a squared exponential in one dimension.
             let gain = 0.5 * (rounds as f64).ln().powi(2);
-            let run = ObjectiveRun {
-                norm_bound: 1.0,
-                ridge: 1.0,
-                output_scale: 1.0,
-                information_gain: gain,
-            };
-            hypervolume_regret_by_gain(5, rounds, &[run; 2], DELTA).unwrap()
+            Setting::hypervolume_by_gain(&[(setting(1.0), gain); 2], 5, rounds).unwrap().value
         };
         assert!(bound(100_000_000) < 0.5 && bound(10_000_000_000) < bound(100_000_000));
         assert_eq!(bound(10), 1.0);
@@ -283,10 +316,27 @@ mod tests {
 
     #[test]
     fn numbers_out_of_range_are_refused() {
-        assert!(hypervolume_regret(0, 5, 1.0).is_err());
-        assert!(hypervolume_regret(1, 0, 1.0).is_err());
-        assert!(hypervolume_regret(1, 5, f64::NAN).is_err());
-        assert!(failure_probability_each(0.1, 0).is_err());
-        assert!(hypervolume_regret_by_gain(1, 5, &[], 0.1).is_err());
+        let one = [setting(1.0)];
+        assert!(Setting::hypervolume(&one, 0, 5, 1.0).is_err());
+        assert!(Setting::hypervolume(&one, 1, 0, 1.0).is_err());
+        assert!(Setting::hypervolume(&one, 1, 5, f64::NAN).is_err());
+        assert!(Setting::hypervolume(&[], 1, 5, 1.0).is_err());
+        assert!(Setting::hypervolume_by_gain(&[(one[0], -1.0)], 1, 5).is_err());
+    }
+
+    #[test]
+    fn what_one_objective_lacks_the_bound_lacks() {
+        let moving = Setting { thresholds: None, ..setting(1.0) };
+        let bound = Setting::hypervolume(&[setting(1.0), moving], 2, 9, 0.5).unwrap();
+        assert_eq!(bound.standing.reasons(), [Reason::MovingThreshold]);
+        let fixed = Setting { confidence: Confidence::Width(1.0), ..setting(1.0) };
+        let bound = Setting::hypervolume(&[setting(1.0), fixed], 2, 9, 0.5).unwrap();
+        assert_eq!(bound.failure_probability, None);
+        let both = Setting::hypervolume(&[setting(1.0); 2], 2, 9, 0.5).unwrap();
+        assert_eq!(both.failure_probability, Some(DELTA));
+        assert!(both.assumptions.contains(&Assumption::ExactMaximum));
+        let searched = Setting { choice: Choice::ApproximateMaximum, ..setting(1.0) };
+        let searched = Setting::hypervolume(&[searched], 2, 9, 0.5).unwrap();
+        assert!(!searched.assumptions.contains(&Assumption::ExactMaximum));
     }
 }

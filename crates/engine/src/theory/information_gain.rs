@@ -16,7 +16,24 @@ use crate::points::Points;
 
 use super::confidence::check_positive;
 
-/// The information gain of the points pushed so far.
+/// The information gain γ_n = ½ log det(I + λ⁻¹K_n) of the points pushed so far (Lemma A.1), and the deviations that they leave.
+///
+/// ```
+/// use wimble::kernel::{Kernel, Profile};
+/// use wimble::theory::{InformationGain, Run, Setting};
+///
+/// let kernel = Kernel::isotropic(Profile::SquaredExponential, 1, 0.2, 1.0)?;
+/// let mut gain = InformationGain::new(kernel, 0.025)?;
+/// for x in [0.1, 0.5, 0.5, 0.9] {
+///     gain.push(&[x])?;
+/// }
+/// assert!(gain.deviation(&[0.5])? < gain.deviation(&[0.3])?);
+/// // What the theorems need of a run:
+/// let run = Run::new(gain.len(), gain.total());
+/// let known = Setting { ridge: 0.025, noise_lipschitz: Some(0.5), ..Setting::default() };
+/// println!("{}", known.bore_plus_cumulative(&run)?);
+/// # Ok::<(), wimble::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct InformationGain {
     kernel: Kernel,
@@ -28,7 +45,13 @@ pub struct InformationGain {
 }
 
 impl InformationGain {
-    /// No points yet; the ridge λ must be positive.
+    /// No points yet.
+    ///
+    /// - `kernel`: k, that of least squares.
+    /// - `ridge`: λ, positive.
+    ///
+    /// # Errors
+    /// If the ridge is not positive.
     pub fn new(kernel: Kernel, ridge: f64) -> Result<Self> {
         check_positive("ridge", ridge)?;
         let points = Points::new(kernel.dim());

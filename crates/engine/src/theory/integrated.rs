@@ -9,7 +9,7 @@
 //!
 //! Let q be the least P(τ - B < v + ε ≤ τ) for v between the least and the greatest value of f. M falls by at least q for
 //! each unit of v, so that f(x) - f(x*) ≤ (m(x*) - m(x))/q, and with the confidence band of
-//! [`SubGaussian::of_range`] and x_t the maximiser of m̂ + βσ,
+//! Theorem 1 (R = B/2, see `confidence.rs`) and x_t the maximiser of m̂ + βσ,
 //!
 //! ```text
 //! r_t ≤ 2 β_{t-1} σ_{t-1}(x_t) / q,      R_T ≤ (2 β_T / q) √(2 T s γ_T / ln(1 + s/λ)).
@@ -23,131 +23,149 @@
 use crate::error::{Error, Result};
 
 use super::bound::{Assumption, Bound, Subject};
-use super::confidence::{SubGaussian, check_not_negative, check_positive, confidence_width_for};
-use super::deviation_sum::deviation_sum;
+use super::confidence::{Confidence, check_not_negative, check_positive};
 use super::normal;
-use super::regret::{Form, Run};
-use super::setting::{Choice, Noise, Setting, Width};
+use super::run::Run;
+use super::setting::{Choice, Setting, given};
 
-/// What only the user can know of the integrated target.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Integrated {
-    /// B, the length of the interval of thresholds.
-    pub range: f64,
-    /// b ≥ ‖m‖ₖ.
-    pub norm_bound: f64,
-    /// q, the least probability that a value lies among the thresholds; see [`least_mass`].
-    pub least_mass: f64,
-}
-
-/// q for Gaussian noise, or none: the least P(τ - B < v + ε ≤ τ) for v in [`lowest`, `highest`]. The probability is
-/// unimodal in v, so that the least is at one end.
-pub fn least_mass(
-    noise_deviation: f64,
-    threshold: f64,
-    range: f64,
-    [lowest, highest]: [f64; 2],
-) -> Result<f64> {
-    check_not_negative("noise deviation", noise_deviation)?;
-    check_positive("range", range)?;
-    if lowest.is_nan() || highest.is_nan() || lowest > highest {
-        let allowed = format!("at most the highest, {highest}");
-        return Err(Error::invalid("lowest value", lowest, allowed));
-    }
-    let mass = |v: f64| {
-        if noise_deviation == 0.0 {
-            return f64::from(u8::from((threshold - range..=threshold).contains(&v)));
+impl Setting {
+    /// q for Gaussian noise, or none: the least P(τ - B < v + ε ≤ τ) for v in [`lowest`, `highest`]. The probability is
+    /// unimodal in v, so that the least is at one end.
+    ///
+    /// - `noise_deviation`: the standard deviation of the noise; 0 for none.
+    /// - `threshold`, `range`: τ, the highest threshold, and B > 0.
+    /// - `[lowest, highest]`: the range of f.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// // Without noise every value lies among the thresholds, or some do not.
+    /// assert_eq!(Setting::gaussian_least_mass(0.0, 1.0, 1.0, [0.1, 0.8])?, 1.0);
+    /// assert!(Setting::gaussian_least_mass(0.0, 1.0, 1.0, [0.1, 1.2]).is_err());
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or the least probability is 0.
+    pub fn gaussian_least_mass(
+        noise_deviation: f64,
+        threshold: f64,
+        range: f64,
+        [lowest, highest]: [f64; 2],
+    ) -> Result<f64> {
+        check_not_negative("noise deviation", noise_deviation)?;
+        check_positive("range", range)?;
+        if lowest.is_nan() || highest.is_nan() || lowest > highest {
+            let allowed = format!("at most the highest, {highest}");
+            return Err(Error::invalid("lowest value", lowest, allowed));
         }
-        let below = |s: f64| normal::cumulative((s - v) / noise_deviation);
-        below(threshold) - below(threshold - range)
-    };
-    let least = mass(lowest).min(mass(highest));
-    if least > 0.0 {
-        return Ok(least);
-    }
-    let allowed = "such that every value may lie among the thresholds";
-    Err(Error::invalid("threshold", threshold, allowed))
-}
-
-/// Bounds for one setting.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct IntegratedBounds {
-    setting: Setting,
-    target: Integrated,
-}
-
-impl IntegratedBounds {
-    /// Checks setting and constants. The width must be that of a level.
-    pub fn new(setting: Setting, target: Integrated) -> Result<Self> {
-        setting.check()?;
-        check_positive("range", target.range)?;
-        check_not_negative("norm bound", target.norm_bound)?;
-        if !(target.least_mass > 0.0 && target.least_mass <= 1.0) {
-            let allowed = "positive and at most 1";
-            return Err(Error::invalid("least mass", target.least_mass, allowed));
-        }
-        if let Width::Fixed(width) = setting.width {
-            return Err(Error::invalid("confidence width", width, "that of a level"));
-        }
-        Ok(Self { setting, target })
-    }
-
-    /// β at an information gain; b where there is no noise.
-    pub fn width(&self, information_gain: f64) -> Result<f64> {
-        check_not_negative("information gain", information_gain)?;
-        let Integrated { range, norm_bound, .. } = self.target;
-        match (self.setting.noise, self.setting.width) {
-            (Noise::Present, Width::Level { failure_probability, .. }) => {
-                let ridge = self.setting.ridge;
-                let delta = failure_probability / self.setting.thresholds() as f64;
-                let noise = SubGaussian::of_range(range)?;
-                confidence_width_for(noise, norm_bound, ridge, information_gain, delta)
+        let mass = |v: f64| {
+            if noise_deviation == 0.0 {
+                return f64::from(u8::from((threshold - range..=threshold).contains(&v)));
             }
-            _ => Ok(norm_bound),
+            let below = |s: f64| normal::cumulative((s - v) / noise_deviation);
+            below(threshold) - below(threshold - range)
+        };
+        let least = mass(lowest).min(mass(highest));
+        if least > 0.0 {
+            return Ok(least);
+        }
+        let allowed = "such that every value may lie among the thresholds";
+        Err(Error::invalid("threshold", threshold, allowed))
+    }
+
+    /// The width β of the integrated target at an information gain: R = B/2 in Theorem 1, and b where there is no noise.
+    ///
+    /// # Errors
+    /// If a number is out of range, the confidence is no level, or B was not given.
+    pub fn integrated_width(&self, information_gain: f64) -> Result<f64> {
+        self.check()?;
+        check_not_negative("information gain", information_gain)?;
+        let noise = 0.5 * self.thresholds_range()?;
+        match self.confidence {
+            Confidence::Width(width) => {
+                Err(Error::invalid("confidence width", width, "that of a level"))
+            }
+            Confidence::Level { norm_bound, .. } if !self.noisy => Ok(norm_bound),
+            Confidence::Level { .. } => {
+                self.shared_confidence().width(noise, self.ridge, information_gain)
+            }
         }
     }
 
-    /// r_t: the information gain before round t, and σ_{t-1} at the chosen point.
-    pub fn instant(&self, information_gain: f64, chosen_deviation: f64) -> Result<Bound> {
+    /// One round of BORE++ on the integrated target, with noise or without: r_t ≤ 2 β_{t-1} σ_{t-1}(x_t) / q. The norm bound of
+    /// [`confidence`](Self::confidence) is that of m.
+    ///
+    /// - `information_gain`: γ_{t-1}, before the round.
+    /// - `chosen_deviation`: σ_{t-1}(x_t) at the chosen point.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let known = Setting { noisy: false, range: Some(2.0), least_mass: Some(0.5), ..Setting::default() };
+    /// let bound = known.integrated_instant(3.0, 0.1)?;
+    /// // β = b = 1 without noise, and nothing is left to chance.
+    /// assert!((bound.value - 2.0 * 1.0 * 0.1 / 0.5).abs() < 1e-12);
+    /// assert!(bound.is_proven() && bound.failure_probability.is_none());
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`integrated_width`](Self::integrated_width), or if q was not given.
+    pub fn integrated_instant(
+        &self,
+        information_gain: f64,
+        chosen_deviation: f64,
+    ) -> Result<Bound> {
         check_not_negative("deviation at the chosen point", chosen_deviation)?;
-        let gap = 2.0 * self.width(information_gain)? * chosen_deviation;
-        Ok(self.bound(Subject::IntegratedInstant, gap, 1.0))
+        let gap = 2.0 * self.integrated_width(information_gain)? * chosen_deviation;
+        self.integrated(Subject::IntegratedInstant, gap, 1.0)
     }
 
-    /// R_T.
-    pub fn cumulative(&self, run: &Run) -> Result<Bound> {
-        let Setting { ridge, output_scale, .. } = self.setting;
-        let width = self.width(run.information_gain)?;
-        let sum = deviation_sum(run.rounds, run.information_gain, ridge, output_scale);
+    /// All rounds of BORE++ on the integrated target: R_T ≤ (2 β_T / q) √(2 T s γ_T / ln(1 + s/λ)).
+    ///
+    /// # Errors
+    /// As [`integrated_instant`](Self::integrated_instant).
+    pub fn integrated_cumulative(&self, run: &Run) -> Result<Bound> {
+        let width = self.integrated_width(run.information_gain)?;
+        let sum = self.deviation_sum(run.rounds, run.information_gain);
         let subject = Subject::IntegratedCumulative { rounds: run.rounds };
-        Ok(self.bound(subject, 2.0 * width * sum, run.rounds as f64))
+        self.integrated(subject, 2.0 * width * sum, run.rounds as f64)
     }
 
-    fn bound(&self, subject: Subject, gap: f64, rounds: f64) -> Bound {
-        let Integrated { range, norm_bound, least_mass } = self.target;
-        let trivial = rounds * range / least_mass;
-        let mut assumptions =
-            vec![Assumption::TargetNorm(norm_bound), Assumption::LeastMass(least_mass)];
-        if self.setting.choice == Choice::Maximum {
+    fn integrated(&self, subject: Subject, gap: f64, rounds: f64) -> Result<Bound> {
+        let least_mass =
+            given(self.least_mass, "the least probability of a value among the thresholds")?;
+        let trivial = rounds * self.thresholds_range()? / least_mass;
+        let mut assumptions = Vec::new();
+        if let Confidence::Level { norm_bound, .. } = self.confidence {
+            assumptions.push(Assumption::TargetNorm(norm_bound));
+        }
+        assumptions.push(Assumption::LeastMass(least_mass));
+        if self.choice == Choice::Maximum {
             assumptions.push(Assumption::ExactMaximum);
         }
-        let failure = self.setting.failure_probability();
-        Bound {
+        let failure = self.confidence.failure_probability();
+        Ok(Bound {
             subject,
             value: (gap / least_mass).min(trivial),
             trivial,
             // Without noise nothing is left to chance.
-            failure_probability: failure.filter(|_| self.setting.noise == Noise::Present),
-            standing: self.setting.standing(subject, Form::Tight),
+            failure_probability: failure.filter(|_| self.noisy),
+            standing: self.tight_standing(subject),
             assumptions,
-        }
+        })
+    }
+
+    /// B; an error if it was not given.
+    fn thresholds_range(&self) -> Result<f64> {
+        given(self.range, "the length of the interval of thresholds")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theory::setting::tests::covered;
 
     #[test]
     fn the_slope_of_the_target_is_minus_the_mass() {
@@ -161,7 +179,7 @@ mod tests {
         };
         for v in [-0.8, -0.2, 0.4, 0.9, 1.4] {
             let slope = (target(v + 1e-4) - target(v - 1e-4)) / 2e-4;
-            let mass = least_mass(noise, threshold, range, [v, v]).unwrap();
+            let mass = Setting::gaussian_least_mass(noise, threshold, range, [v, v]).unwrap();
             assert!((slope + mass).abs() < 1e-5, "{v}: {slope} {mass}");
         }
     }
@@ -169,28 +187,52 @@ mod tests {
     #[test]
     fn the_least_mass_is_at_an_end_and_stays_as_noise_vanishes() {
         for noise in [0.0, 1e-6, 0.01, 0.2, 2.0] {
-            let least = least_mass(noise, 1.0, 1.0, [0.1, 0.8]).unwrap();
+            let least = Setting::gaussian_least_mass(noise, 1.0, 1.0, [0.1, 0.8]).unwrap();
             for v in (0..=70).map(|i| 0.1 + 0.01 * f64::from(i)) {
-                assert!(least_mass(noise, 1.0, 1.0, [v, v]).unwrap() >= least - 1e-12, "{noise}");
+                assert!(
+                    Setting::gaussian_least_mass(noise, 1.0, 1.0, [v, v]).unwrap() >= least - 1e-12,
+                    "{noise}"
+                );
             }
             assert!(noise > 0.05 || least > 0.999, "{noise}: {least}");
         }
-        assert!(least_mass(0.0, 1.0, 1.0, [0.1, 1.2]).is_err());
-        assert!(least_mass(0.1, 1.0, 1.0, [0.3, 0.2]).is_err());
+        assert!(Setting::gaussian_least_mass(0.0, 1.0, 1.0, [0.1, 1.2]).is_err());
+        assert!(Setting::gaussian_least_mass(0.1, 1.0, 1.0, [0.3, 0.2]).is_err());
+        for range in [[f64::NAN, 0.2], [0.1, f64::NAN]] {
+            assert!(Setting::gaussian_least_mass(0.1, 1.0, 1.0, range).is_err());
+        }
     }
 
     #[test]
     fn without_noise_the_width_is_the_norm_and_nothing_is_left_to_chance() {
-        let target = Integrated { range: 2.0, norm_bound: 1.5, least_mass: 0.5 };
-        let bounds = IntegratedBounds::new(Setting { noise: Noise::Absent, ..covered() }, target);
-        let bound = bounds.unwrap().instant(3.0, 0.1).unwrap();
+        let confidence = Confidence::Level { failure_probability: 0.1, norm_bound: 1.5 };
+        let known =
+            Setting { confidence, range: Some(2.0), least_mass: Some(0.5), ..Setting::default() };
+        let bound = Setting { noisy: false, ..known }.integrated_instant(3.0, 0.1).unwrap();
         assert!((bound.value - 2.0 * 1.5 * 0.1 / 0.5).abs() < 1e-12);
         assert!(bound.standing.is_proven() && bound.failure_probability.is_none(), "{bound}");
-        let noisy = IntegratedBounds::new(covered(), target).unwrap();
         let expected = 1.5 + (80.0 * (3.0 + 10.0_f64.ln())).sqrt();
-        assert!((noisy.width(3.0).unwrap() - expected).abs() < 1e-9);
-        assert_eq!(noisy.instant(3.0, 5.0).unwrap().value, 4.0, "no more than the range allows");
-        let fixed = Setting { width: Width::Fixed(3.0), ..covered() };
-        assert!(IntegratedBounds::new(fixed, target).is_err());
+        assert!((known.integrated_width(3.0).unwrap() - expected).abs() < 1e-9);
+        let most = known.integrated_instant(3.0, 5.0).unwrap();
+        assert_eq!(most.value, 2.0 / 0.5, "no more than the range allows");
+        assert_eq!(most.failure_probability, Some(0.1));
+        let fixed = Setting { confidence: Confidence::Width(3.0), ..known };
+        assert!(fixed.integrated_instant(3.0, 0.1).is_err());
+        for missing in [Setting { range: None, ..known }, Setting { least_mass: None, ..known }] {
+            let error = missing.integrated_cumulative(&Run::new(9, 2.0)).unwrap_err().to_string();
+            assert!(error.contains("thresholds"), "{error}");
+        }
+        let expected =
+            2.0 * known.integrated_width(2.0).unwrap() * known.deviation_sum(9, 2.0) / 0.5;
+        let sum = known.integrated_cumulative(&Run::new(9, 2.0)).unwrap();
+        assert_eq!(sum.value, expected.min(36.0));
+        let quiet =
+            Setting { noisy: false, ..known }.integrated_cumulative(&Run::new(9, 2.0)).unwrap();
+        let expected = 2.0 * 1.5 * known.deviation_sum(9, 2.0) / 0.5;
+        assert!((quiet.value - expected).abs() < 1e-12 && quiet.is_informative(), "{quiet}");
+        assert!(quiet.assumptions.contains(&Assumption::ExactMaximum));
+        let searched = Setting { choice: Choice::ApproximateMaximum, ..known };
+        let searched = searched.integrated_instant(3.0, 0.1).unwrap();
+        assert!(!searched.assumptions.contains(&Assumption::ExactMaximum));
     }
 }

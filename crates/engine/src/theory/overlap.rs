@@ -26,12 +26,34 @@
 use crate::error::Result;
 
 use super::confidence::check_not_negative;
+use super::information_gain::InformationGain;
 
-/// e^c from the information gain of the points told, and of all points asked for.
-pub fn overlap_factor(told_gain: f64, asked_gain: f64) -> Result<f64> {
-    check_not_negative("information gain of the points told", told_gain)?;
-    check_not_negative("information gain of all points", asked_gain)?;
-    Ok((asked_gain - told_gain).max(0.0).exp())
+impl InformationGain {
+    /// The overlap factor e^c = exp(I_B - I_A) by which pending points can shrink a deviation: σ_A(x) ≤ e^c σ_B(x) at every x.
+    ///
+    /// - `told`: I_A, the information gain of the points told.
+    /// - `asked`: I_B, the information gain of all points asked for, told or pending.
+    ///
+    /// ```
+    /// use wimble::kernel::{Kernel, Profile};
+    /// use wimble::theory::InformationGain;
+    ///
+    /// let mut gain = InformationGain::new(Kernel::isotropic(Profile::Matern52, 1, 0.3, 1.0)?, 0.1)?;
+    /// gain.push(&[0.2])?;
+    /// let (told, before) = (gain.total(), gain.deviation(&[0.8])?);
+    /// gain.push(&[0.8])?; // asked for, not told yet
+    /// let factor = InformationGain::overlap_factor(told, gain.total())?;
+    /// assert!(before <= factor * gain.deviation(&[0.8])? * (1.0 + 1e-12));
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a gain is negative or not finite.
+    pub fn overlap_factor(told: f64, asked: f64) -> Result<f64> {
+        check_not_negative("information gain of the points told", told)?;
+        check_not_negative("information gain of all points", asked)?;
+        Ok((asked - told).max(0.0).exp())
+    }
 }
 
 #[cfg(test)]
@@ -39,7 +61,6 @@ mod tests {
     use super::*;
     use crate::kernel::{Kernel, Profile};
     use crate::seed::{Seed, uniform};
-    use crate::theory::InformationGain;
 
     #[test]
     fn no_deviation_shrinks_by_more_and_one_by_nearly_as_much() {
@@ -57,7 +78,7 @@ mod tests {
             for x in &pending {
                 asked.push(&[*x]).unwrap();
             }
-            let factor = overlap_factor(told.total(), asked.total()).unwrap();
+            let factor = InformationGain::overlap_factor(told.total(), asked.total()).unwrap();
             for x in (0..50).map(|i| f64::from(i) / 49.0).chain(pending) {
                 let ratio = told.deviation(&[x]).unwrap() / asked.deviation(&[x]).unwrap();
                 assert!(ratio <= factor * (1.0 + 1e-9), "{ratio} {factor}");

@@ -16,7 +16,7 @@
 //!
 //! # The tighter form
 //! - √(4 (T+2) ξ_T) becomes √(2 T s γ_T / ln(1 + s/λ)), for any λ and any output scale s, with the gain γ_T
-//!   of the run's own points instead of ξ_T (see [`deviation_sum`]).
+//!   of the run's own points instead of ξ_T (see `deviation_sum.rs`).
 //! - Probabilities differ by at most 1, so a round's regret is at most L_ε; in a batch, where π ≥ 1/L_π, the
 //!   spread of f is at most L_ε (1 - 1/L_π), which replaces the first factor.
 //! - (27) holds with the printed constant although the printed proof does not give it; the proof is in
@@ -38,114 +38,32 @@
 //!
 //! Cost: O(1). Fails with `Error::MissingAssumption` where a constant that only the user knows is not given.
 
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, Result};
 
 use super::bound::{Assumption, Bound, Subject};
-use super::confidence::{
-    check_not_negative, check_positive, check_probability, confidence_width_for,
-};
-use super::deviation_sum::{deviation_sum, paper_deviation_sum};
-use super::setting::{Choice, Estimator, HyperParameterRule, Setting, ThresholdRule, Width};
+use super::confidence::{Confidence, check_not_negative, check_probability};
+use super::run::Run;
+use super::setting::{Choice, Form, Setting, given};
 use super::uniform_boundary::uniform_boundary;
 
-/// Which form of a bound is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// As printed.
-    Paper,
-    /// Tighter, and free of the paper's conditions on ridge and output scale.
-    #[default]
-    Tight,
-}
-
-/// Constants that only the user can know. What is `None` was not given.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Assumptions {
-    /// b ≥ ‖π‖ₖ.
-    pub norm_bound: Option<f64>,
-    /// L_ε, a Lipschitz constant of the inverse noise distribution over the range of π.
-    pub noise_lipschitz: Option<f64>,
-    /// L_π ≥ 1/π(x) for all x; at least 1.
-    pub inverse_probability_bound: Option<f64>,
-}
-
-/// What a sequential run leaves behind after T rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// T, the number of rounds.
-    pub rounds: usize,
-    /// γ_T of the observed points, or an upper bound of it. It enters β_T.
-    pub information_gain: f64,
-    /// An upper bound of ξ_T over the whole domain. The paper's form needs it; the tighter one does not.
-    pub max_information_gain: Option<f64>,
-}
-
-/// What a batch run leaves behind after T rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct BatchRun {
-    /// T, the number of rounds.
-    pub rounds: usize,
-    /// M, the points of a batch.
-    pub batch_size: usize,
-    /// γ of all observed points, M·T of them, or an upper bound of it. It enters β_T.
-    pub information_gain: f64,
-    /// An upper bound of ξ_T (T points, not M·T) over the whole domain.
-    pub max_information_gain: Option<f64>,
-    /// δ', what the tighter form spends on the draw of the batches. The paper's form ignores it.
-    pub sampling_failure_probability: f64,
-}
-
-/// Computes bounds for one setting under the user's assumptions.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RegretBounds {
-    setting: Setting,
-    assumptions: Assumptions,
-    form: Form,
-}
-
-impl RegretBounds {
-    /// Checks the setting and those constants that were given.
-    pub fn new(setting: Setting, assumptions: Assumptions, form: Form) -> Result<Self> {
-        setting.check()?;
-        if let Some(bound) = assumptions.norm_bound {
-            check_not_negative("norm bound", bound)?;
-        }
-        if let Some(constant) = assumptions.noise_lipschitz {
-            check_positive("noise Lipschitz constant", constant)?;
-        }
-        if let Some(bound) = assumptions.inverse_probability_bound
-            && !(bound >= 1.0 && bound.is_finite())
-        {
-            return Err(Error::invalid(
-                "inverse probability bound",
-                bound,
-                "finite and at least 1",
-            ));
-        }
-        Ok(Self { setting, assumptions, form })
-    }
-
-    /// β at an information gain: that of Theorem 1, or the fixed one.
-    pub fn width(&self, information_gain: f64) -> Result<f64> {
-        check_not_negative("information gain", information_gain)?;
-        match self.setting.width {
-            Width::Fixed(width) => Ok(width),
-            Width::Level { failure_probability, label_noise } => confidence_width_for(
-                label_noise,
-                self.norm_bound()?,
-                self.setting.ridge,
-                information_gain,
-                failure_probability / self.setting.thresholds() as f64,
-            ),
-        }
-    }
-
-    /// r_t of BORE (17): the information gain before round t, σ_{t-1} at the chosen point and at the optimum.
+impl Setting {
+    /// Theorem 2 for one round of BORE (17): r_t ≤ L_ε β_{t-1} (σ_{t-1}(x_t) + σ_{t-1}(x*)).
     ///
-    /// Where the optimum is unknown, the largest deviation over the domain takes its place.
+    /// - `information_gain`: γ_{t-1}, before the round.
+    /// - `chosen_deviation`: σ_{t-1}(x_t) at the chosen point.
+    /// - `optimum_deviation`: σ_{t-1}(x*) at the optimum; where that is unknown, the largest deviation over the domain.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let setting = Setting { noise_lipschitz: Some(0.5), ..Setting::default() };
+    /// let bound = setting.bore_instant(1.5, 0.001, 0.002)?;
+    /// assert!((bound.value - 0.5 * setting.width(1.5)? * 0.003).abs() < 1e-12);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε was not given.
     pub fn bore_instant(
         &self,
         information_gain: f64,
@@ -158,7 +76,23 @@ impl RegretBounds {
         self.sequential(Subject::BoreInstant, gap, 1.0, None)
     }
 
-    /// R_T of BORE (18); `optimum_deviations` is Σ σ_{t-1}(x*), or the sum of the domain's largest.
+    /// Theorem 2 for the sum of all rounds of BORE (18): R_T ≤ L_ε β_T (D + Σ σ_{t-1}(x*)), where D bounds Σ σ_{t-1}(x_t) by Lemma A.2. The
+    /// second sum need not vanish on average.
+    ///
+    /// - `run`: its rounds and gain.
+    /// - `optimum_deviations`: Σ σ_{t-1}(x*), or the sum of the largest deviations over the domain.
+    ///
+    /// ```
+    /// use wimble::theory::{Run, Setting};
+    ///
+    /// let setting = Setting { noise_lipschitz: Some(0.5), ..Setting::default() };
+    /// let bound = setting.bore_cumulative(&Run::new(20, 4.0), 3.0)?;
+    /// assert!(bound.is_proven() && bound.value <= bound.trivial);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε was not given; the printed form also needs ξ_T.
     pub fn bore_cumulative(&self, run: &Run, optimum_deviations: f64) -> Result<Bound> {
         check_not_negative("sum of deviations at the optimum", optimum_deviations)?;
         let (sum, gain) = self.sum_of_deviations(run)?;
@@ -167,14 +101,44 @@ impl RegretBounds {
         self.sequential(subject, gap, run.rounds as f64, gain)
     }
 
-    /// r_t of BORE++ (21): the information gain before round t, and σ_{t-1} at the chosen point.
+    /// Theorem 3 for one round of BORE++ (21): r_t ≤ 2 L_ε β_{t-1} σ_{t-1}(x_t).
+    ///
+    /// - `information_gain`: γ_{t-1}, before the round.
+    /// - `chosen_deviation`: σ_{t-1}(x_t) at the chosen point.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let setting = Setting { noise_lipschitz: Some(0.5), ..Setting::default() };
+    /// let bound = setting.bore_plus_instant(1.5, 0.001)?;
+    /// assert!((bound.value - 2.0 * 0.5 * setting.width(1.5)? * 0.001).abs() < 1e-12);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε was not given.
     pub fn bore_plus_instant(&self, information_gain: f64, chosen_deviation: f64) -> Result<Bound> {
         check_not_negative("deviation at the chosen point", chosen_deviation)?;
         let gap = 2.0 * self.width(information_gain)? * chosen_deviation;
         self.sequential(Subject::BorePlusInstant, gap, 1.0, None)
     }
 
-    /// R_T of BORE++ (22).
+    /// Theorem 3 for the sum of all rounds of BORE++ (22): R_T ≤ 2 L_ε β_T √(2 T s γ_T / ln(1 + s/λ)); printed, 4 L_ε β_T √((T + 2) ξ_T).
+    ///
+    /// ```
+    /// use wimble::theory::{Run, Setting};
+    ///
+    /// let setting = Setting { noise_lipschitz: Some(0.5), ridge: 1.0, ..Setting::default() };
+    /// let run = Run::new(1_000_000, 20.0);
+    /// let bound = setting.bore_plus_cumulative(&run)?;
+    /// let expected = 2.0 * 0.5 * setting.width(20.0)? * setting.deviation_sum(1_000_000, 20.0);
+    /// assert!((bound.value - expected).abs() < 1e-9 * expected);
+    /// assert!(bound.is_informative());
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε was not given; the printed form also needs ξ_T.
     pub fn bore_plus_cumulative(&self, run: &Run) -> Result<Bound> {
         let (sum, gain) = self.sum_of_deviations(run)?;
         let gap = 2.0 * self.width(run.information_gain)? * sum;
@@ -182,10 +146,25 @@ impl RegretBounds {
         self.sequential(subject, gap, run.rounds as f64, gain)
     }
 
-    /// R_N of BORE++ over points that were chosen while others were pending, in batches or asynchronously; see
-    /// `overlap.rs`. The gain of `run` is that of all points asked for, and `overlap` the largest
-    /// [`overlap_factor`](super::overlap_factor) of the run. The regret of a single point has the bound of
+    /// Theorem 3 with pending points: R_N ≤ 2 L_ε β_N e^C √(2 N s γ_N / ln(1 + s/λ)) over N points of BORE++ that were chosen while others
+    /// were pending, in batches or asynchronously. The regret of a single point has the bound of
     /// [`bore_plus_instant`](Self::bore_plus_instant), with the gain and the deviation of what was told.
+    ///
+    /// - `run`: its `rounds` are N, and its gain is that of all points asked for.
+    /// - `overlap`: e^C ≥ 1, the largest [`InformationGain::overlap_factor`](super::InformationGain::overlap_factor) of the run.
+    ///
+    /// ```
+    /// use wimble::theory::{Plan, Run, Setting};
+    ///
+    /// let plan = Plan { pending: true, ..Plan::default() };
+    /// let setting = Setting { noise_lipschitz: Some(0.5), plan, ..Setting::default() };
+    /// assert!(setting.overlapping_cumulative(&Run::new(60, 8.0), 2.3)?.is_proven());
+    /// assert!(!setting.bore_plus_cumulative(&Run::new(60, 8.0))?.is_proven());
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε was not given.
     pub fn overlapping_cumulative(&self, run: &Run, overlap: f64) -> Result<Bound> {
         if !(overlap >= 1.0 && overlap.is_finite()) {
             return Err(Error::invalid("overlap factor", overlap, "finite and at least 1"));
@@ -198,8 +177,24 @@ impl RegretBounds {
         Ok(bound)
     }
 
-    /// E_q\[f\] - E_ℓ\[f\] for any sampler q: that of p̂ (27) and L_ε TV(q, p̂), because E_q\[f\] - E_p̂\[f\] is at most
-    /// osc(f) TV(q, p̂). `expected_deviation` is E_p̂[σ_{t-1}].
+    /// Theorem 4 for any sampler q: E_q\[f\] - E_ℓ\[f\] ≤ 2 L_ε L_π β_{t-1} E_p̂[σ_{t-1}] + L_ε TV(q, p̂), because E_q\[f\] - E_p̂\[f\] is at most
+    /// osc(f) TV(q, p̂).
+    ///
+    /// - `information_gain`: γ_{t-1}, before the round.
+    /// - `expected_deviation`: E_p̂[σ_{t-1}], over p̂, not q.
+    /// - `total_variation`: TV(q, p̂), between 0 and 1 ([`Certificate::distance`](super::Certificate::distance) on a finite set).
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let known = Setting { noise_lipschitz: Some(0.5), inverse_probability: Some(4.0), ..Setting::default() };
+    /// let (exact, near) = (known.sampler_instant(1.5, 0.001, 0.0)?, known.sampler_instant(1.5, 0.001, 0.1)?);
+    /// assert!((near.value - exact.value - 0.5 * 0.75 * 0.1).abs() < 1e-12);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε or L_π was not given.
     pub fn sampler_instant(
         &self,
         information_gain: f64,
@@ -211,8 +206,8 @@ impl RegretBounds {
             return Err(Error::invalid("total variation", total_variation, "between 0 and 1"));
         }
         let exact = self.batch_instant(information_gain, expected_deviation)?;
-        let lipschitz = self.noise_lipschitz()?;
-        let spread = match (self.form, self.assumptions.inverse_probability_bound) {
+        let lipschitz = self.lipschitz()?;
+        let spread = match (self.form, self.inverse_probability) {
             (Form::Tight, Some(inverse)) => 1.0 - inverse.recip(),
             _ => 1.0,
         };
@@ -224,35 +219,60 @@ impl RegretBounds {
             subject,
             value: exact.value + lipschitz * spread * total_variation,
             trivial: lipschitz * spread,
-            standing: self.setting.standing(subject, self.form),
+            standing: self.standing(subject),
             assumptions,
             ..exact
         })
     }
 
-    /// r̄_t of batch BORE++ (27): the information gain before round t, and E_p̂[σ_{t-1}], exactly.
+    /// Theorem 4 for one batch (27): r̄_t = E_p̂\[f\] - E_ℓ\[f\] ≤ 2 L_ε L_π β_{t-1} E_p̂[σ_{t-1}], for a batch drawn from p̂ ∝ π_{t-1,δ} and compared with
+    /// ℓ ∝ π.
+    ///
+    /// - `information_gain`: γ_{t-1}, before the round.
+    /// - `expected_deviation`: E_p̂[σ_{t-1}], exactly.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let known = Setting { noise_lipschitz: Some(0.5), inverse_probability: Some(4.0), ..Setting::default() };
+    /// let bound = known.batch_instant(1.5, 0.001)?;
+    /// // 1 - 1/L_π bounds the spread of f: a factor of the tighter form.
+    /// assert!((bound.value - 0.75 * 2.0 * 0.5 * 4.0 * known.width(1.5)? * 0.001).abs() < 1e-12);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε or L_π was not given.
     pub fn batch_instant(&self, information_gain: f64, expected_deviation: f64) -> Result<Bound> {
         check_not_negative("expected deviation", expected_deviation)?;
         let sum = self.width(information_gain)? * expected_deviation;
         self.batch(Subject::BatchInstant, sum, 1.0, None, None)
     }
 
-    /// R̄_T of batch BORE++ (28).
-    pub fn batch_cumulative(&self, run: &BatchRun) -> Result<Bound> {
+    /// Theorem 4 for the sum of all batches (28), for the run at hand: R̄_T ≤ 2 L_ε L_π β_T (√(2 T s ξ_T / ln(1 + s/λ)) + W), where W
+    /// covers the draw of the batches with probability 1 - δ' at all T at once. Batches have [`Plan::batch_size`](super::Plan::batch_size) points.
+    ///
+    /// ```
+    /// use wimble::theory::{Plan, Run, Setting};
+    ///
+    /// let plan = Plan { batch_size: 5, ..Plan::default() };
+    /// let known = Setting { noise_lipschitz: Some(0.5), inverse_probability: Some(4.0), plan, ..Setting::default() };
+    /// let run = Run { max_information_gain: Some(3.0), ..Run::new(10, 4.0) };
+    /// let bound = known.batch_cumulative(&run)?;
+    /// assert!((bound.failure_probability.unwrap_or(0.0) - 0.15).abs() < 1e-12); // δ + δ'
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a number is out of range, or L_ε, L_π or ξ_T was not given.
+    pub fn batch_cumulative(&self, run: &Run) -> Result<Bound> {
         let gain = supplied_gain(run.max_information_gain)?;
         let rounds = run.rounds as f64;
         let (sum, sampling) = match self.form {
-            Form::Paper => (paper_deviation_sum(run.rounds, gain), None),
+            Form::Paper => (Self::printed_deviation_sum(run.rounds, gain), None),
             Form::Tight => {
                 let delta = run.sampling_failure_probability;
-                check_probability("sampling failure probability", delta)?;
-                if run.batch_size == 0 {
-                    return Err(Error::invalid("batch size", 0, "at least 1"));
-                }
-                let Setting { ridge, output_scale, .. } = self.setting;
-                let one_round = output_scale / (4.0 * run.batch_size as f64);
-                let drawn = uniform_boundary(one_round, run.rounds, delta);
-                (deviation_sum(run.rounds, gain, ridge, output_scale) + drawn, Some(delta))
+                (self.expected_deviation_sum(run.rounds, gain, delta)?, Some(delta))
             }
         };
         let subject = Subject::BatchCumulative { rounds: run.rounds };
@@ -260,18 +280,32 @@ impl RegretBounds {
         self.batch(subject, sum, rounds, Some(gain), sampling)
     }
 
+    /// S = Σ E_p̂[σ_{t-1}] of a run in batches is at most this with probability 1 - δ', at all T at once.
+    pub(super) fn expected_deviation_sum(
+        &self,
+        rounds: usize,
+        max_information_gain: f64,
+        sampling_failure: f64,
+    ) -> Result<f64> {
+        check_probability("sampling failure probability", sampling_failure)?;
+        let size = self.plan.batch_size;
+        if size == 0 {
+            return Err(Error::invalid("batch size", 0, "at least 1"));
+        }
+        let one_round = self.output_scale / (4.0 * size as f64);
+        let drawn = uniform_boundary(one_round, rounds, sampling_failure);
+        Ok(self.deviation_sum(rounds, max_information_gain) + drawn)
+    }
+
     /// Lemma A.2 for a sequential run, and the ξ_T that was used, if any.
     fn sum_of_deviations(&self, run: &Run) -> Result<(f64, Option<f64>)> {
         check_not_negative("information gain", run.information_gain)?;
-        let Setting { ridge, output_scale, .. } = self.setting;
         match self.form {
             Form::Paper => {
                 let gain = supplied_gain(run.max_information_gain)?;
-                Ok((paper_deviation_sum(run.rounds, gain), Some(gain)))
+                Ok((Self::printed_deviation_sum(run.rounds, gain), Some(gain)))
             }
-            Form::Tight => {
-                Ok((deviation_sum(run.rounds, run.information_gain, ridge, output_scale), None))
-            }
+            Form::Tight => Ok((self.deviation_sum(run.rounds, run.information_gain), None)),
         }
     }
 
@@ -283,22 +317,22 @@ impl RegretBounds {
         rounds: f64,
         gain: Option<f64>,
     ) -> Result<Bound> {
-        let lipschitz = self.noise_lipschitz()?;
+        let lipschitz = self.lipschitz()?;
         let gap = match self.form {
             Form::Paper => gap,
             Form::Tight => gap.min(rounds),
         };
         let mut assumptions = self.common_assumptions()?;
         assumptions.extend(gain.map(Assumption::MaxInformationGain));
-        if self.setting.choice == Choice::Maximum {
+        if self.choice == Choice::Maximum {
             assumptions.push(Assumption::ExactMaximum);
         }
         Ok(Bound {
             subject,
             value: lipschitz * gap,
             trivial: lipschitz * rounds,
-            failure_probability: self.setting.failure_probability(),
-            standing: self.setting.standing(subject, self.form),
+            failure_probability: self.confidence.failure_probability(),
+            standing: self.standing(subject),
             assumptions,
         })
     }
@@ -312,11 +346,8 @@ impl RegretBounds {
         gain: Option<f64>,
         sampling: Option<f64>,
     ) -> Result<Bound> {
-        let lipschitz = self.noise_lipschitz()?;
-        let inverse = given(
-            self.assumptions.inverse_probability_bound,
-            "a bound on the inverse of the class probability",
-        )?;
+        let lipschitz = self.lipschitz()?;
+        let inverse = self.inverse()?;
         let variation = 2.0 * inverse * sum;
         let (spread, variation) = match self.form {
             Form::Paper => (1.0, variation),
@@ -329,65 +360,42 @@ impl RegretBounds {
         let mut assumptions = self.common_assumptions()?;
         assumptions.push(Assumption::InverseProbabilityBound(inverse));
         assumptions.extend(gain.map(Assumption::MaxInformationGain));
-        if self.setting.choice == Choice::EXACT_DRAWS {
+        if self.choice == Choice::EXACT_DRAWS {
             assumptions.push(Assumption::ExactSampling);
         }
-        let failure = self.setting.failure_probability();
+        let failure = self.confidence.failure_probability();
         Ok(Bound {
             subject,
             value: lipschitz * spread * variation,
             trivial: lipschitz * (1.0 - inverse.recip()).powi(2) * rounds,
             failure_probability: failure.map(|delta| (delta + sampling.unwrap_or(0.0)).min(1.0)),
-            standing: self.setting.standing(subject, self.form),
+            standing: self.standing(subject),
             assumptions,
         })
-    }
-
-    /// L_ε, the Lipschitz constant of Φ_ε⁻¹; an error if it was not given.
-    pub(super) fn noise_lipschitz(&self) -> Result<f64> {
-        given(
-            self.assumptions.noise_lipschitz,
-            "a Lipschitz constant of the inverse noise distribution",
-        )
-    }
-
-    /// b, which β_t(δ) needs and a fixed width does not.
-    fn norm_bound(&self) -> Result<f64> {
-        given(
-            self.assumptions.norm_bound,
-            "a bound on the kernel norm of the true class probability",
-        )
-    }
-
-    /// The setting.
-    pub(super) fn setting(&self) -> &Setting {
-        &self.setting
     }
 
     /// The assumptions behind every bound.
     pub(super) fn common_assumptions(&self) -> Result<Vec<Assumption>> {
         let mut assumptions = Vec::new();
-        if matches!(self.setting.width, Width::Level { .. }) {
-            assumptions.push(Assumption::NormBound(self.norm_bound()?));
+        if let Confidence::Level { norm_bound, .. } = self.confidence {
+            assumptions.push(Assumption::NormBound(norm_bound));
         }
-        assumptions.push(Assumption::NoiseLipschitz(self.noise_lipschitz()?));
-        let Setting { estimator, threshold, hyper_parameters, .. } = self.setting;
-        if (estimator, hyper_parameters) == (Estimator::LeastSquares, HyperParameterRule::Fixed) {
-            assumptions.extend(match threshold {
-                ThresholdRule::Fixed => Some(Assumption::FixedBeforehand),
-                ThresholdRule::Grid { count } => Some(Assumption::GridBeforehand(count)),
-                ThresholdRule::Moving => None,
-            });
-        }
+        assumptions.push(Assumption::NoiseLipschitz(self.lipschitz()?));
+        assumptions.extend(self.fixed_beforehand());
         Ok(assumptions)
+    }
+
+    /// That thresholds, kernel and ridge were fixed before the run, if they were.
+    pub(super) fn fixed_beforehand(&self) -> Option<Assumption> {
+        match self.thresholds.filter(|_| self.least_squares && self.fixed_kernel)? {
+            0 | 1 => Some(Assumption::FixedBeforehand),
+            count => Some(Assumption::GridBeforehand(count)),
+        }
     }
 }
 
-fn given(constant: Option<f64>, assumption: &'static str) -> Result<f64> {
-    constant.ok_or(Error::MissingAssumption { quantity: "the regret bound", assumption })
-}
-
-fn supplied_gain(gain: Option<f64>) -> Result<f64> {
+/// ξ_T; an error if it was not given.
+pub(super) fn supplied_gain(gain: Option<f64>) -> Result<f64> {
     let gain = given(gain, "an upper bound of the maximum information gain")?;
     check_not_negative("maximum information gain", gain)?;
     Ok(gain)
@@ -396,25 +404,28 @@ fn supplied_gain(gain: Option<f64>) -> Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::theory::setting::tests::covered;
-    use crate::theory::{LabelNoise, Standing};
+    use crate::theory::{Plan, Standing};
 
-    const KNOWN: Assumptions = Assumptions {
-        norm_bound: Some(1.0),
-        noise_lipschitz: Some(0.5),
-        inverse_probability_bound: Some(4.0),
-    };
-    const RUN: Run = Run { rounds: 10, information_gain: 2.0, max_information_gain: Some(3.0) };
-    const BATCHES: BatchRun = BatchRun {
+    /// The paper's theory experiment in batches of five, with constants.
+    fn known() -> Setting {
+        Setting {
+            noise_lipschitz: Some(0.5),
+            inverse_probability: Some(4.0),
+            plan: Plan { batch_size: 5, ..Plan::default() },
+            ..Setting::default()
+        }
+    }
+
+    const RUN: Run = Run {
         rounds: 10,
-        batch_size: 5,
-        information_gain: 4.0,
+        information_gain: 2.0,
         max_information_gain: Some(3.0),
         sampling_failure_probability: 0.05,
     };
+    const BATCHES: Run = Run { information_gain: 4.0, ..RUN };
 
-    fn bounds(form: Form) -> RegretBounds {
-        RegretBounds::new(covered(), KNOWN, form).unwrap()
+    fn bounds(form: Form) -> Setting {
+        Setting { form, ..known() }
     }
 
     fn close(got: &Bound, expected: f64) {
@@ -446,19 +457,26 @@ mod tests {
         let both = [Form::Paper, Form::Tight].map(bounds);
         let [paper, tight] = both.map(|b| b.bore_plus_cumulative(&RUN).unwrap());
         assert!(tight.value <= paper.value && tight.standing == Standing::Proven);
-        let sampled = Setting { choice: Choice::EXACT_DRAWS, ..covered() };
-        let both = [Form::Paper, Form::Tight];
-        let both = both.map(|form| RegretBounds::new(sampled, KNOWN, form).unwrap());
+        let sampled = |form| Setting { choice: Choice::EXACT_DRAWS, form, ..known() };
+        let both = [Form::Paper, Form::Tight].map(sampled);
         let [paper, tight] = both.map(|b| b.batch_cumulative(&BATCHES).unwrap());
         assert!(tight.value <= paper.value && !paper.standing.is_proven());
         assert!(tight.standing.is_proven());
+        assert!(tight.assumptions.contains(&Assumption::ExactSampling));
+        let particles = Choice::Draws { independent: false, of_bound: true };
+        let particles = Setting { choice: particles, ..sampled(Form::Tight) };
+        let approximate = particles.batch_cumulative(&BATCHES).unwrap();
+        assert!(!approximate.assumptions.contains(&Assumption::ExactSampling));
+        let exact = bounds(Form::Tight).bore_plus_instant(1.0, 0.1).unwrap();
+        assert!(exact.assumptions.contains(&Assumption::ExactMaximum));
+        let searched = particles.bore_plus_instant(1.0, 0.1).unwrap();
+        assert!(!searched.assumptions.contains(&Assumption::ExactMaximum));
         assert!((tight.failure_probability.unwrap() - 0.15).abs() < 1e-12);
     }
 
     #[test]
     fn small_deviations_leave_the_tighter_sums_below_their_caps() {
-        let setting = Setting { width: Width::Fixed(0.01), ..covered() };
-        let bounds = RegretBounds::new(setting, KNOWN, Form::Tight).unwrap();
+        let bounds = Setting { confidence: Confidence::Width(0.01), ..known() };
         let sum = (2.0 * 10.0 * 3.0 / 41.0_f64.ln()).sqrt();
         let drawn = (26.0 / 20.0 * (2.0 * 20.0_f64.ln() + (26.0 / 16.0_f64).ln())).sqrt();
         let expected = 0.5 * 0.75 * 2.0 * 4.0 * 0.01 * (sum + drawn);
@@ -466,19 +484,25 @@ mod tests {
         let sum = (2.0 * 10.0 * 2.0 / 41.0_f64.ln()).sqrt();
         close(&bounds.bore_plus_cumulative(&RUN).unwrap(), 0.5 * 2.0 * 0.01 * sum);
         close(&bounds.bore_cumulative(&RUN, 3.0).unwrap(), 0.5 * 0.01 * (sum + 3.0));
+        let overlapping = |factor| bounds.overlapping_cumulative(&RUN, factor).unwrap();
+        close(&overlapping(1.5), 0.5 * 2.0 * 0.01 * 1.5 * sum);
+        close(&overlapping(1.0), bounds.bore_plus_cumulative(&RUN).unwrap().value);
+        assert!(overlapping(1.5).assumptions.contains(&Assumption::Overlap(1.5)));
+        // The least sure of all samplers is one that shares no point with the target.
+        let exact = bounds.batch_instant(2.0, 0.1).unwrap().value;
+        let foreign = bounds.sampler_instant(2.0, 0.1, 1.0).unwrap();
+        close(&foreign, exact + 0.5 * 0.75);
+        assert!(foreign.assumptions.contains(&Assumption::TotalVariation(1.0)));
+        assert!(!foreign.assumptions.contains(&Assumption::ExactSampling));
     }
 
     #[test]
     fn a_missing_constant_is_an_error_that_names_it() {
-        let missing = |assumptions: Assumptions, setting: Setting| {
-            let bounds = RegretBounds::new(setting, assumptions, Form::Paper).unwrap();
-            bounds.batch_cumulative(&BATCHES).unwrap_err().to_string()
-        };
-        let text = missing(Assumptions { norm_bound: None, ..KNOWN }, covered());
-        assert!(text.contains("kernel norm"), "{text}");
-        let text = missing(Assumptions { noise_lipschitz: None, ..KNOWN }, covered());
+        let missing =
+            |setting: Setting| setting.batch_cumulative(&BATCHES).unwrap_err().to_string();
+        let text = missing(Setting { noise_lipschitz: None, ..known() });
         assert!(text.contains("noise distribution"), "{text}");
-        let text = missing(Assumptions { inverse_probability_bound: None, ..KNOWN }, covered());
+        let text = missing(Setting { inverse_probability: None, ..known() });
         assert!(text.contains("inverse of the class probability"), "{text}");
         let bounds = bounds(Form::Paper);
         let run = Run { max_information_gain: None, ..RUN };
@@ -488,9 +512,7 @@ mod tests {
 
     #[test]
     fn a_fixed_width_needs_no_norm_bound_and_promises_no_probability() {
-        let setting = Setting { width: Width::Fixed(3.0), ..covered() };
-        let assumptions = Assumptions { norm_bound: None, ..KNOWN };
-        let bounds = RegretBounds::new(setting, assumptions, Form::Tight).unwrap();
+        let bounds = Setting { confidence: Confidence::Width(3.0), ..known() };
         let bound = bounds.bore_plus_instant(1.0, 0.1).unwrap();
         assert!((bound.value - 0.5 * 0.6).abs() < 1e-12);
         assert_eq!(bound.failure_probability, None);
@@ -499,25 +521,17 @@ mod tests {
     }
 
     #[test]
-    fn bounded_labels_narrow_the_width_of_the_setting() {
-        let level = |label_noise| Width::Level { failure_probability: 0.1, label_noise };
-        let width = |label_noise| {
-            let setting = Setting { width: level(label_noise), ..covered() };
-            RegretBounds::new(setting, KNOWN, Form::Tight).unwrap().width(2.0).unwrap()
-        };
-        let (paper, bounded) = (width(LabelNoise::Paper), width(LabelNoise::Bounded));
-        assert!(((paper - 1.0) / (bounded - 1.0) - 2.0).abs() < 1e-12);
-    }
-
-    #[test]
     fn impossible_numbers_are_refused() {
-        let new = |assumptions| RegretBounds::new(covered(), assumptions, Form::Tight);
-        assert!(new(Assumptions { norm_bound: Some(-1.0), ..KNOWN }).is_err());
-        assert!(new(Assumptions { noise_lipschitz: Some(f64::INFINITY), ..KNOWN }).is_err());
-        assert!(new(Assumptions { inverse_probability_bound: Some(0.5), ..KNOWN }).is_err());
         let bounds = bounds(Form::Tight);
         assert!(bounds.bore_plus_instant(1.0, -0.1).is_err());
         assert!(bounds.bore_plus_instant(f64::NAN, 0.1).is_err());
-        assert!(bounds.batch_cumulative(&BatchRun { batch_size: 0, ..BATCHES }).is_err());
+        assert!(bounds.bore_instant(1.0, 0.1, -0.1).is_err());
+        assert!(bounds.overlapping_cumulative(&RUN, 0.9).is_err());
+        assert!(bounds.sampler_instant(1.0, 0.1, 1.1).is_err());
+        let empty = Setting { plan: Plan { batch_size: 0, ..Plan::default() }, ..bounds };
+        assert!(empty.batch_cumulative(&BATCHES).is_err());
+        let certain = Run { sampling_failure_probability: 0.0, ..BATCHES };
+        assert!(bounds.batch_cumulative(&certain).is_err());
+        assert!(Setting { ridge: -1.0, ..bounds }.bore_plus_instant(1.0, 0.1).is_err());
     }
 }

@@ -1,108 +1,112 @@
-//! What a run looks like, and whether the theory covers it.
+//! What a run looks like, and what only the user can know of it: all that the theorems need.
 //!
-//! The theorems speak of kernel least squares with a kernel, a ridge and a threshold fixed beforehand, of
-//! noisy values, of a width β_t(δ), and of an exact choice of the next points. Real runs seldom meet all of
-//! this. A [`Setting`] says which parts are met; from it follows the [`Standing`] of every bound: proven
-//! under its assumptions, or a heuristic, with each reason spelled out.
-
-use std::fmt;
+//! The theorems speak of kernel least squares with a kernel, a ridge and a threshold fixed beforehand, of noisy values, of a width β_t(δ),
+//! and of an exact choice of the next points. Real runs seldom meet all of this. A [`Setting`] says which parts are met, and its methods are the
+//! theorems. Each returns a [`Bound`](super::Bound) that says whether it is proven for such a run or only a heuristic, and why.
+//!
+//! | file | methods |
+//! |---|---|
+//! | `regret.rs` | Theorems 2, 3 and 4, with pending points and for other samplers |
+//! | `kernel_grid.rs` | Theorem 3 with a kernel chosen among some |
+//! | `integrated.rs` | objectives without noise |
+//! | `hypervolume.rs` | Theorem 5 |
+//! | `thompson.rs` | the expected regret of Thompson sampling |
+//! | `divergence.rs` | the divergences in the proof of Theorem 4 |
+//! | `deviation_sum.rs` | Lemma A.2 |
+//! | `noise.rs` | L_ε of Gaussian noise |
+//! | `standing.rs` | whether a bound is proven |
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-use super::bound::Subject;
-use super::confidence::{LabelNoise, check_not_negative, check_positive, check_probability};
-use super::deviation_sum::paper_constant_follows;
-use super::regret::Form;
+use super::confidence::{Confidence, check_not_negative, check_positive};
 
-/// The parts of a run that the theorems make conditions on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// A run as the theorems see it: what was fixed, how points are chosen, and the constants that only the user can know.
+///
+/// The default is the paper's theory experiment (appendix D.1), without the constants of the objective. A constant that a theorem needs and
+/// that was not given is an error that names it, never a guess.
+///
+/// ```
+/// use wimble::theory::{Confidence, Run, Setting};
+///
+/// let setting = Setting {
+///     ridge: 0.1,
+///     confidence: Confidence::Level { failure_probability: 0.05, norm_bound: 2.0 },
+///     noise_lipschitz: Some(Setting::gaussian_lipschitz(0.1, 0.05, 0.95)?),
+///     ..Setting::default()
+/// };
+/// // After 50 rounds of BORE++ whose points have an information gain of 6.5:
+/// let bound = setting.bore_plus_cumulative(&Run::new(50, 6.5))?;
+/// assert!(bound.is_proven());
+/// println!("{bound}");
+/// // A threshold that moves with the data is outside the theorems, and the bound says so.
+/// let moving = Setting { thresholds: None, ..setting };
+/// assert!(!moving.bore_plus_cumulative(&Run::new(50, 6.5))?.is_proven());
+/// # Ok::<(), wimble::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
-    /// λ, the ridge of least squares, positive. More of it smooths the estimate and widens the deviations.
+    /// λ, the ridge of least squares, positive. More of it smooths the estimate and widens the deviations. Default: 0.025.
     pub ridge: f64,
-    /// s = k(x, x). The paper has s ≤ 1; the tighter forms hold for any s.
+    /// s = k(x, x), positive. The printed bounds need s ≤ 1; the tighter ones hold for any s. Default: 1.
     pub output_scale: f64,
-    /// How π̂ is estimated.
-    pub estimator: Estimator,
-    /// Where τ comes from.
-    pub threshold: ThresholdRule,
-    /// Where the kernel's length scales, its output scale and the ridge come from.
-    pub hyper_parameters: HyperParameterRule,
-    /// Where the confidence width β comes from.
-    pub width: Width,
-    /// Whether the observed values are noisy.
-    pub noise: Noise,
-    /// How the next points are chosen.
+    /// Where the width β comes from: Theorem 1 with δ and b, or a fixed number. Default: δ = 0.1 and b = 1.
+    pub confidence: Confidence,
+    /// R, the sub-Gaussian parameter of the label noise in β: 1 as in the paper (default), or ½, which holds for labels as well.
+    pub label_noise: f64,
+    /// J, how many thresholds were fixed before the run, among which τ is chosen in any way from the data: Theorem 1 holds for each of
+    /// them with δ/J. Where kernels are chosen so as well, how many pairs of both there are. 1 for a fixed τ (default); `None` if τ moves freely with the data, so that past labels change.
+    pub thresholds: Option<usize>,
+    /// Whether π̂ is kernel least squares on unweighted labels (13), the only estimate that Theorem 1 covers. Default: yes.
+    pub least_squares: bool,
+    /// Whether kernel and ridge were given before the run, and not estimated from its values. Default: yes.
+    pub fixed_kernel: bool,
+    /// Whether values have independent noise with a strictly increasing distribution. Without noise π jumps between 0 and 1, and no L_ε exists.
+    /// Default: yes.
+    pub noisy: bool,
+    /// How the next points are chosen: `Choice::Maximum` (default), `Choice::UntriedMaximum`, `Choice::ApproximateMaximum`,
+    /// `Choice::EXACT_DRAWS`, `Choice::Draws { independent, of_bound }` or `Choice::Posterior { exact }`.
     pub choice: Choice,
-    /// Whether trials failed.
-    pub failures: Failures,
-    /// Whether all results are known when the next points are chosen.
-    pub rounds: Rounds,
+    /// The size of batches, whether points are asked for while others are pending, and whether trials failed.
+    pub plan: Plan,
+    /// Which form of a bound is computed: `Form::Tight` (default), or `Form::Paper` as it is printed.
+    pub form: Form,
+    /// L_ε, a Lipschitz constant of the inverse noise distribution over the range of π ([`Setting::gaussian_lipschitz`]). All bounds
+    /// on values but those of the integrated target need it.
+    pub noise_lipschitz: Option<f64>,
+    /// L_π ≥ 1/π(x) for all x, at least 1. Theorem 4 needs it; the [`Certificate`](super::Certificate) does not.
+    pub inverse_probability: Option<f64>,
+    /// B, the length of the interval of thresholds of the integrated target, for the bounds on it.
+    pub range: Option<f64>,
+    /// q, the least probability that a value lies among the thresholds of the integrated target ([`Setting::gaussian_least_mass`]).
+    pub least_mass: Option<f64>,
 }
 
-/// How π̂ is estimated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// Kernel least squares on unweighted labels (13, `eq:pls-estimator`).
-    LeastSquares,
-    /// Anything else: a network, a forest, …
-    Other,
-}
-
-/// Where τ comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ThresholdRule {
-    /// Given before the run.
-    Fixed,
-    /// Chosen from the data, in every round, among values given before the run: Theorem 1 holds for each of them with
-    /// δ/J, and so for whichever is chosen.
-    Grid {
-        /// J, how many there are.
-        count: usize,
-    },
-    /// A quantile of the values seen so far: past labels change with it.
-    Moving,
-}
-
-/// Where hyper-parameters come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HyperParameterRule {
-    /// Given before the run.
-    Fixed,
-    /// Estimated from the values of the run.
-    Estimated,
-}
-
-/// Where the confidence width β comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Width {
-    /// β_t(δ) of Theorem 1.
-    Level {
-        /// δ, strictly between 0 and 1.
-        failure_probability: f64,
-        /// What is said of the label noise.
-        label_noise: LabelNoise,
-    },
-    /// A fixed β, such as the 3 of the paper's experiments on real data.
-    Fixed(f64),
-}
-
-/// Whether the observed values are noisy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Noise {
-    /// Independent noise with a strictly increasing distribution function.
-    Present,
-    /// None: π jumps between 0 and 1, and no L_ε exists.
-    Absent,
+impl Default for Setting {
+    fn default() -> Self {
+        Self {
+            ridge: 0.025,
+            output_scale: 1.0,
+            confidence: Confidence::Level { failure_probability: 0.1, norm_bound: 1.0 },
+            label_noise: 1.0,
+            thresholds: Some(1),
+            least_squares: true,
+            fixed_kernel: true,
+            noisy: true,
+            choice: Choice::Maximum,
+            plan: Plan::default(),
+            form: Form::Tight,
+            noise_lipschitz: None,
+            inverse_probability: None,
+            range: None,
+            least_mass: None,
+        }
+    }
 }
 
 /// How the next points are chosen.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
@@ -119,6 +123,11 @@ pub enum Choice {
         /// Whether the density is p̂ ∝ π_{t,δ}; that of the logit, or a power of it, is another.
         of_bound: bool,
     },
+    /// The maximiser of a draw from the posterior, a new draw for each point.
+    Posterior {
+        /// Whether the draw is exact and its maximiser is found among all configurations.
+        exact: bool,
+    },
 }
 
 impl Choice {
@@ -126,377 +135,141 @@ impl Choice {
     pub const EXACT_DRAWS: Self = Self::Draws { independent: true, of_bound: true };
 }
 
-/// Whether trials failed or were infeasible. Their label is 0, whatever their value would have been.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Failures {
-    /// None did: a label of 0 means y > τ.
-    Absent,
-    /// Some did: the classifier learns P(success and y ≤ τ | x), whose maximum need not be where f is least.
-    Present,
-}
-
-/// Whether all results are known when the next points are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rounds {
-    /// Yes: a batch is told before the next is asked for.
-    Complete,
-    /// No: points are asked for while others are pending. The sum of deviations then has no bound by Lemma A.2.
-    Overlapping,
+/// Which form of a bound is computed.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// As printed.
+    Paper,
+    /// Tighter, and free of the paper's conditions on ridge and output scale.
+    #[default]
+    Tight,
 }
 
 /// How a search is run, as far as the theorems ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// The points of one ask.
+    /// M, the points of one ask, at least 1.
     pub batch_size: usize,
-    /// Whether a batch is told before the next is asked for.
-    pub rounds: Rounds,
-    /// Whether trials failed.
-    pub failures: Failures,
+    /// Whether points are asked for while others are pending. Otherwise a batch is told before the next is asked for.
+    pub pending: bool,
+    /// Whether trials failed or were infeasible. Their label is 0, whatever their value would have been, so that the classifier
+    /// learns P(success and y ≤ τ | x), whose maximum need not be where f is least.
+    pub failures: bool,
 }
 
 impl Default for Plan {
     /// One at a time, and none has failed.
     fn default() -> Self {
-        Self { batch_size: 1, rounds: Rounds::Complete, failures: Failures::Absent }
-    }
-}
-
-/// Whether a bound is a guarantee.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Standing {
-    /// It follows from its assumptions.
-    Proven,
-    /// It does not, for these reasons; it may still be a useful figure.
-    Heuristic(Vec<Reason>),
-}
-
-impl Standing {
-    /// Whether the bound follows from its assumptions.
-    pub fn is_proven(&self) -> bool {
-        *self == Self::Proven
-    }
-
-    /// Why it does not; empty if it does.
-    pub fn reasons(&self) -> &[Reason] {
-        match self {
-            Self::Proven => &[],
-            Self::Heuristic(reasons) => reasons,
-        }
-    }
-}
-
-/// Why a bound is not a guarantee.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reason {
-    /// The classifier is not kernel least squares.
-    OtherEstimator,
-    /// τ moves with the data.
-    MovingThreshold,
-    /// Hyper-parameters are estimated from the data.
-    EstimatedHyperParameters,
-    /// β is fixed.
-    FixedWidth(f64),
-    /// The values have no noise.
-    NoiseFree,
-    /// k(x, x) exceeds the 1 of the paper's form.
-    OutputScale(f64),
-    /// The point is not known to be the exact maximiser.
-    ApproximateMaximum,
-    /// The point is the maximiser among untried configurations only.
-    UntriedMaximum,
-    /// The points are draws, not the maximiser.
-    NoMaximum,
-    /// The particles are not independent draws from p̂.
-    ApproximateSampling,
-    /// The batch follows another density than p̂ ∝ π_{t,δ}.
-    OtherDensity,
-    /// The goal is not one objective without constraints.
-    OtherGoal,
-    /// Trials failed.
-    Failures,
-    /// Points were chosen while others were pending.
-    Overlapping,
-    /// The paper's constant in Lemma A.2 does not follow for this ridge and number of rounds.
-    DeviationSum {
-        /// λ, the ridge of least squares.
-        ridge: f64,
-        /// T, the number of rounds.
-        rounds: usize,
-    },
-    /// The paper bounds the expected sum of a batch run's deviations, not the sum of the run at hand.
-    ExpectedSum,
-    /// An expectation was estimated from samples.
-    Estimated {
-        /// The standard error of the bound.
-        standard_error: f64,
-    },
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OtherEstimator => "the classifier is not kernel least squares, the only one Theorem 1 covers",
-            Self::MovingThreshold => "the threshold moves with the data, so past labels change; Theorem 1 needs it fixed",
-            Self::EstimatedHyperParameters => "kernel or ridge are estimated from the data; Theorem 1 needs them fixed beforehand",
-            Self::FixedWidth(width) => return write!(f, "the confidence width is fixed at {width}, not the width of Theorem 1"),
-            Self::NoiseFree => "the values have no noise, so that no noise Lipschitz constant exists",
-            Self::OutputScale(scale) => return write!(f, "the kernel's output scale is {scale}; the paper's form needs at most 1"),
-            Self::ApproximateMaximum => "the chosen point is not known to be the exact maximiser of the acquisition",
-            Self::UntriedMaximum => "no configuration is tried twice: once the best one was tried, later rounds have no bound",
-            Self::NoMaximum => "the points are a sample; Theorems 2 and 3 need the maximiser",
-            Self::ApproximateSampling => "the batch is not made of independent draws from the target distribution",
-            Self::OtherDensity => "the batch follows another density than the upper bound itself; Theorem 4 needs p ∝ π_{t,δ}",
-            Self::OtherGoal => "the theorems are about one objective, without constraints and fidelity",
-            Self::Failures => "failed trials are labelled 0, so that the class probability may be largest where \
-                 the objective is not least (Lemma 1)",
-            Self::Overlapping => "points are chosen while others are pending, so that Lemma A.2 does not bound the \
-                 sum of deviations",
-            Self::DeviationSum { ridge, rounds } => return write!(
-                f,
-                "the paper's bound on the sum of deviations does not follow for ridge {ridge} and \
-                 {rounds} rounds",
-            ),
-            Self::ExpectedSum => "the paper bounds the expected sum of deviations, not the sum in this run; the \
-                 tighter form adds the missing term",
-            Self::Estimated { standard_error } => return write!(
-                f,
-                "an expectation was estimated from samples, with standard error {standard_error:.3e}",
-            ),
-        })
+        Self { batch_size: 1, pending: false, failures: false }
     }
 }
 
 impl Setting {
-    /// Refuses values that no run can have.
+    /// Refuses values that no run can have, and constants that nothing can have.
+    ///
+    /// # Errors
+    /// If a number is out of the range that its field states.
     pub fn check(&self) -> Result<()> {
         check_positive("ridge", self.ridge)?;
         check_positive("output scale", self.output_scale)?;
-        match self.width {
-            Width::Level { failure_probability, .. } => {
-                check_probability("failure probability", failure_probability)
-            }
-            Width::Fixed(width) => check_not_negative("confidence width", width),
+        check_not_negative("label noise", self.label_noise)?;
+        self.confidence.check()?;
+        if let Some(constant) = self.noise_lipschitz {
+            check_positive("noise Lipschitz constant", constant)?;
         }
-    }
-
-    /// δ, if the width comes from one.
-    pub fn failure_probability(&self) -> Option<f64> {
-        match self.width {
-            Width::Level { failure_probability, .. } => Some(failure_probability),
-            Width::Fixed(_) => None,
-        }
-    }
-
-    /// J: how many thresholds share δ.
-    pub(super) fn thresholds(&self) -> usize {
-        match self.threshold {
-            ThresholdRule::Grid { count } => count.max(1),
-            ThresholdRule::Fixed | ThresholdRule::Moving => 1,
-        }
-    }
-
-    /// Whether the bound on `subject` in the given form is proven for such a run.
-    pub fn standing(&self, subject: Subject, form: Form) -> Standing {
-        let mut reasons = Vec::new();
-        if self.estimator == Estimator::Other {
-            reasons.push(Reason::OtherEstimator);
-        }
-        if self.threshold == ThresholdRule::Moving {
-            reasons.push(Reason::MovingThreshold);
-        }
-        if self.hyper_parameters == HyperParameterRule::Estimated {
-            reasons.push(Reason::EstimatedHyperParameters);
-        }
-        if let Width::Fixed(width) = self.width {
-            reasons.push(Reason::FixedWidth(width));
-        }
-        if self.noise == Noise::Absent && !subject.is_integrated() {
-            reasons.push(Reason::NoiseFree);
-        }
-        if self.failures == Failures::Present {
-            reasons.push(Reason::Failures);
-        }
-        reasons.extend(self.gaps_of_the_choice(subject));
-        let allows_pending = matches!(subject, Subject::OverlappingCumulative { .. });
-        if self.rounds == Rounds::Overlapping && subject.rounds().is_some() && !allows_pending {
-            reasons.push(Reason::Overlapping);
-        }
-        if form == Form::Paper {
-            reasons.extend(self.gaps_of_the_paper(subject));
-        }
-        if reasons.is_empty() { Standing::Proven } else { Standing::Heuristic(reasons) }
-    }
-
-    /// Whether the points are chosen as the theorem on `subject` has it.
-    fn gaps_of_the_choice(&self, subject: Subject) -> Vec<Reason> {
-        if subject == Subject::SamplerInstant {
-            // How far the sampler is from p̂ is part of the bound.
-            return Vec::new();
-        }
-        let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
-        match (batch, self.choice) {
-            (false, Choice::Maximum) | (true, Choice::EXACT_DRAWS) => Vec::new(),
-            (false, Choice::UntriedMaximum) => vec![Reason::UntriedMaximum],
-            (false, Choice::ApproximateMaximum) => vec![Reason::ApproximateMaximum],
-            (false, Choice::Draws { .. }) => vec![Reason::NoMaximum],
-            (true, Choice::Draws { independent, of_bound }) => {
-                let sampling = (!independent).then_some(Reason::ApproximateSampling);
-                let density = (!of_bound).then_some(Reason::OtherDensity);
-                sampling.into_iter().chain(density).collect()
-            }
-            (true, _) => vec![Reason::ApproximateSampling],
-        }
-    }
-
-    /// What the paper's form lacks and the tighter form mends.
-    fn gaps_of_the_paper(&self, subject: Subject) -> Vec<Reason> {
-        let mut reasons = Vec::new();
-        if self.output_scale > 1.0 {
-            reasons.push(Reason::OutputScale(self.output_scale));
-        }
-        if let Some(rounds) = subject.rounds()
-            && !paper_constant_follows(rounds, self.ridge, self.output_scale)
+        if let Some(bound) = self.inverse_probability
+            && !(bound >= 1.0 && bound.is_finite())
         {
-            reasons.push(Reason::DeviationSum { ridge: self.ridge, rounds });
+            let allowed = "finite and at least 1";
+            return Err(Error::invalid("inverse probability bound", bound, allowed));
         }
-        if matches!(subject, Subject::BatchCumulative { .. }) {
-            reasons.push(Reason::ExpectedSum);
+        if let Some(range) = self.range {
+            check_positive("range", range)?;
         }
-        reasons
+        match self.least_mass {
+            Some(mass) if !(mass > 0.0 && mass <= 1.0) => {
+                Err(Error::invalid("least mass", mass, "positive and at most 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Theorem 1: β at an information gain γ_t, with δ shared among the thresholds; or the fixed width.
+    ///
+    /// ```
+    /// use wimble::theory::Setting;
+    ///
+    /// let setting = Setting { label_noise: 0.5, ..Setting::default() };
+    /// let width = setting.width(2.0)?;
+    /// assert!((width - (1.0 + 0.5 * (2.0 / 0.025 * (2.0 + 10.0_f64.ln())).sqrt())).abs() < 1e-12);
+    /// // One of eight thresholds, whichever the data favour, costs ln 8 inside the root.
+    /// let grid = Setting { thresholds: Some(8), ..setting };
+    /// assert!(grid.width(2.0)? > width);
+    /// # Ok::<(), wimble::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the setting or the gain is out of range.
+    pub fn width(&self, information_gain: f64) -> Result<f64> {
+        self.check()?;
+        check_not_negative("information gain", information_gain)?;
+        self.shared_confidence().width(self.label_noise, self.ridge, information_gain)
+    }
+
+    /// The confidence of each threshold.
+    pub(super) fn shared_confidence(&self) -> Confidence {
+        self.confidence.shared_by(self.thresholds.unwrap_or(1))
+    }
+
+    /// L_ε, the Lipschitz constant of Φ_ε⁻¹; an error if it was not given.
+    pub(super) fn lipschitz(&self) -> Result<f64> {
+        given(self.noise_lipschitz, "a Lipschitz constant of the inverse noise distribution")
+    }
+
+    /// L_π; an error if it was not given.
+    pub(super) fn inverse(&self) -> Result<f64> {
+        given(self.inverse_probability, "a bound on the inverse of the class probability")
     }
 }
 
+/// The constant; an error that names the assumption if it was not given.
+pub(super) fn given(constant: Option<f64>, assumption: &'static str) -> Result<f64> {
+    constant.ok_or(Error::MissingAssumption { quantity: "the regret bound", assumption })
+}
+
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-
-    /// The theory experiment of the paper (appendix D.1).
-    pub(in crate::theory) fn covered() -> Setting {
-        Setting {
-            ridge: 0.025,
-            output_scale: 1.0,
-            estimator: Estimator::LeastSquares,
-            threshold: ThresholdRule::Fixed,
-            hyper_parameters: HyperParameterRule::Fixed,
-            width: Width::Level { failure_probability: 0.1, label_noise: LabelNoise::Paper },
-            noise: Noise::Present,
-            choice: Choice::Maximum,
-            failures: Failures::Absent,
-            rounds: Rounds::Complete,
-        }
-    }
-
-    /// The same, chosen as the theorem on `subject` has it.
-    fn covered_for(subject: Subject) -> Setting {
-        let batch = matches!(subject, Subject::BatchInstant | Subject::BatchCumulative { .. });
-        Setting { choice: if batch { Choice::EXACT_DRAWS } else { Choice::Maximum }, ..covered() }
-    }
-
-    const SUBJECTS: [Subject; 6] = [
-        Subject::BoreInstant,
-        Subject::BoreCumulative { rounds: 50 },
-        Subject::BorePlusInstant,
-        Subject::BorePlusCumulative { rounds: 50 },
-        Subject::BatchInstant,
-        Subject::BatchCumulative { rounds: 50 },
-    ];
-
-    #[test]
-    fn a_covered_run_is_proven_but_for_the_printed_batch_sum() {
-        for subject in SUBJECTS {
-            assert!(covered_for(subject).standing(subject, Form::Tight).is_proven());
-            let printed = covered_for(subject).standing(subject, Form::Paper);
-            if matches!(subject, Subject::BatchCumulative { .. }) {
-                assert_eq!(printed.reasons(), [Reason::ExpectedSum]);
-            } else {
-                assert!(printed.is_proven());
-            }
-        }
-    }
-
-    #[test]
-    fn each_departure_is_named_whatever_the_subject() {
-        let departures = [
-            (Setting { estimator: Estimator::Other, ..covered() }, Reason::OtherEstimator),
-            (Setting { threshold: ThresholdRule::Moving, ..covered() }, Reason::MovingThreshold),
-            (
-                Setting { hyper_parameters: HyperParameterRule::Estimated, ..covered() },
-                Reason::EstimatedHyperParameters,
-            ),
-            (Setting { width: Width::Fixed(3.0), ..covered() }, Reason::FixedWidth(3.0)),
-            (Setting { noise: Noise::Absent, ..covered() }, Reason::NoiseFree),
-            (Setting { failures: Failures::Present, ..covered() }, Reason::Failures),
-        ];
-        for (setting, reason) in departures {
-            for subject in SUBJECTS {
-                for form in [Form::Paper, Form::Tight] {
-                    let standing = setting.standing(subject, form);
-                    assert!(standing.reasons().contains(&reason), "{subject:?} {standing:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_paper_s_form_is_heuristic_for_large_scales_and_large_ridges() {
-        let large = Setting { output_scale: 2.0, ..covered() };
-        let standing = large.standing(Subject::BorePlusInstant, Form::Paper);
-        assert_eq!(standing.reasons(), [Reason::OutputScale(2.0)]);
-        let ridged = Setting { ridge: 10.0, ..covered() };
-        let standing = ridged.standing(Subject::BorePlusCumulative { rounds: 50 }, Form::Paper);
-        assert_eq!(standing.reasons(), [Reason::DeviationSum { ridge: 10.0, rounds: 50 }]);
-        for setting in [large, ridged] {
-            for subject in SUBJECTS {
-                let setting = Setting { choice: covered_for(subject).choice, ..setting };
-                assert!(setting.standing(subject, Form::Tight).is_proven());
-            }
-        }
-    }
-
-    #[test]
-    fn each_theorem_needs_its_own_way_of_choosing() {
-        let reasons = |subject, choice| {
-            let standing = Setting { choice, ..covered() }.standing(subject, Form::Tight);
-            standing.reasons().to_vec()
-        };
-        let draws = |independent, of_bound| Choice::Draws { independent, of_bound };
-        for subject in [Subject::BoreInstant, Subject::BorePlusCumulative { rounds: 9 }] {
-            assert_eq!(reasons(subject, Choice::Maximum), []);
-            assert_eq!(reasons(subject, Choice::UntriedMaximum), [Reason::UntriedMaximum]);
-            assert_eq!(reasons(subject, Choice::ApproximateMaximum), [Reason::ApproximateMaximum]);
-            assert_eq!(reasons(subject, Choice::EXACT_DRAWS), [Reason::NoMaximum]);
-        }
-        for subject in [Subject::BatchInstant, Subject::BatchCumulative { rounds: 9 }] {
-            assert_eq!(reasons(subject, Choice::EXACT_DRAWS), []);
-            assert_eq!(reasons(subject, Choice::Maximum), [Reason::ApproximateSampling]);
-            assert_eq!(reasons(subject, draws(false, true)), [Reason::ApproximateSampling]);
-            assert_eq!(reasons(subject, draws(true, false)), [Reason::OtherDensity]);
-            let both = [Reason::ApproximateSampling, Reason::OtherDensity];
-            assert_eq!(reasons(subject, draws(false, false)), both);
-        }
-    }
-
-    #[test]
-    fn pending_points_leave_the_bounds_of_a_round_and_take_those_of_sums() {
-        for subject in SUBJECTS {
-            let setting = Setting { rounds: Rounds::Overlapping, ..covered_for(subject) };
-            let standing = setting.standing(subject, Form::Tight);
-            let expected: &[Reason] =
-                if subject.rounds().is_some() { &[Reason::Overlapping] } else { &[] };
-            assert_eq!(standing.reasons(), expected, "{subject:?}");
-        }
-    }
 
     #[test]
     fn impossible_settings_are_refused() {
-        assert!(covered().check().is_ok());
-        assert!(Setting { ridge: 0.0, ..covered() }.check().is_err());
-        assert!(Setting { output_scale: f64::NAN, ..covered() }.check().is_err());
-        assert!(Setting { width: Width::Fixed(-1.0), ..covered() }.check().is_err());
+        let covered = Setting::default();
+        assert_eq!(covered.plan, Plan { batch_size: 1, pending: false, failures: false });
+        assert!(covered.check().is_ok());
+        assert!(Setting { ridge: 0.0, ..covered }.check().is_err());
+        assert!(Setting { output_scale: f64::NAN, ..covered }.check().is_err());
+        assert!(Setting { label_noise: -1.0, ..covered }.check().is_err());
+        assert!(Setting { confidence: Confidence::Width(-1.0), ..covered }.check().is_err());
+        assert!(Setting { noise_lipschitz: Some(f64::INFINITY), ..covered }.check().is_err());
+        for bound in [0.5, f64::INFINITY] {
+            assert!(Setting { inverse_probability: Some(bound), ..covered }.check().is_err());
+        }
+        assert!(Setting { inverse_probability: Some(1.0), ..covered }.check().is_ok());
+        assert!(Setting { range: Some(0.0), ..covered }.check().is_err());
+        for mass in [0.0, 1.5] {
+            assert!(Setting { least_mass: Some(mass), ..covered }.check().is_err());
+        }
+        assert!(Setting { least_mass: Some(1.0), ..covered }.check().is_ok());
+    }
+
+    #[test]
+    fn bounded_labels_narrow_the_width_and_thresholds_share_the_level() {
+        let width = |label_noise| Setting { label_noise, ..Setting::default() }.width(2.0).unwrap();
+        assert!(((width(1.0) - 1.0) / (width(0.5) - 1.0) - 2.0).abs() < 1e-12);
+        let grid = Setting { thresholds: Some(8), ..Setting::default() };
+        let expected = 1.0 + (80.0 * (2.0 + 80.0_f64.ln())).sqrt();
+        assert!((grid.width(2.0).unwrap() - expected).abs() < 1e-12 * expected);
+        assert!(grid.width(-1.0).is_err());
     }
 }

@@ -4,7 +4,7 @@ use wimble::prelude::*;
 
 /// Every method, every classifier and every batch rule, small enough for tests.
 #[allow(dead_code, reason = "not every test needs them")]
-pub const METHODS: [&str; 25] = [
+pub const METHODS: [&str; 28] = [
     "auto",
     "auto width=2",
     "random",
@@ -30,6 +30,9 @@ pub const METHODS: [&str; 25] = [
     "bore++ classifier=forest classifier.trees=10 level=0.1 weights=improvement",
     "bore++ classifier=boosting classifier.rounds=10 classifier.members=3",
     "bore++ level=0.1 target=log-probability rule=independent",
+    "bore classifier=least-squares rule=thompson rule.candidates.samples=64 rule.candidates.rounds=4",
+    "bore++ classifier=bayesian-logistic classifier.features=40 rule=thompson rule.candidates.samples=64 rule.candidates.rounds=4",
+    "bore++ classifier=ensemble classifier.members=3 rule=thompson rule.candidates.samples=64 rule.candidates.rounds=4",
 ];
 
 /// Methods that serve several objectives only, as small.

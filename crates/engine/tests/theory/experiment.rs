@@ -1,13 +1,10 @@
 //! The paper's theory experiment (appendix, "Theory assessment"), and random instances of Theorem 4.
 
-use wimble::internals::{LabelNoise, below, confidence_width_for, normal, uniform};
+use wimble::internals::{below, normal, uniform};
 use wimble::kernel::{Kernel, Profile};
 use wimble::points::Points;
 use wimble::seed::Rng;
-use wimble::theory::{
-    Assumptions, Choice, Estimator, Failures, Form, HyperParameterRule, InformationGain, Noise,
-    RegretBounds, Rounds, Setting, ThresholdRule, Width, noise_lipschitz,
-};
+use wimble::theory::{Choice, Confidence, Form, InformationGain, Plan, Setting};
 
 use super::naive::{Posterior, draw_index, index_of_largest, largest, normalised, smallest};
 
@@ -18,6 +15,10 @@ pub const LARGE_RIDGE: f64 = 1.0;
 pub const DELTA: f64 = 0.1;
 pub const NOISE_DEVIATION: f64 = 0.1;
 pub const THRESHOLD: f64 = 0.0;
+
+/// R of the label noise: as in the paper, and from the labels' interval (Hoeffding's lemma).
+pub const PAPER: f64 = 1.0;
+pub const BOUNDED: f64 = 0.5;
 
 /// How the next points are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,14 +78,13 @@ impl Instance {
         Points::from_rows(1, self.domain.iter().map(|&x| [x]))
     }
 
-    pub fn bounds(&self, rule: Rule, label_noise: LabelNoise, form: Form) -> RegretBounds {
-        let (lowest, highest) = (smallest(&self.probability), largest(&self.probability));
-        let assumptions = Assumptions {
-            norm_bound: Some(1.0),
-            noise_lipschitz: Some(noise_lipschitz(NOISE_DEVIATION, lowest, highest).unwrap()),
-            inverse_probability_bound: Some(1.0 / lowest),
-        };
-        RegretBounds::new(setting(rule, self.ridge, label_noise), assumptions, form).unwrap()
+    pub fn bounds(&self, rule: Rule, label_noise: f64, form: Form) -> Setting {
+        Setting {
+            form,
+            noise_lipschitz: Some(lipschitz(NOISE_DEVIATION, &self.probability)),
+            inverse_probability: Some(1.0 / smallest(&self.probability)),
+            ..setting(rule, self.ridge, label_noise)
+        }
     }
 
     /// The information gain of all points of a run.
@@ -97,19 +97,12 @@ impl Instance {
     }
 
     /// Observes y = f(x) + ε at the points a rule chooses; one entry a point, a batch sharing its fit.
-    pub fn run(
-        &self,
-        rule: Rule,
-        label_noise: LabelNoise,
-        rounds: usize,
-        rng: &mut Rng,
-    ) -> Vec<Round> {
+    pub fn run(&self, rule: Rule, label_noise: f64, rounds: usize, rng: &mut Rng) -> Vec<Round> {
         let mut posterior = Posterior::new(&self.kernel, self.ridge, &self.domain);
         let mut history = Vec::new();
         for _ in 0..rounds {
             let information_gain = posterior.information_gain;
-            let width = confidence_width_for(label_noise, 1.0, self.ridge, information_gain, DELTA)
-                .unwrap();
+            let width = level(1.0).width(label_noise, self.ridge, information_gain).unwrap();
             let fit = posterior.fit();
             let open = Round { chosen: 0, information_gain, width, fit };
             let chosen = match rule {
@@ -137,19 +130,24 @@ impl Instance {
     }
 }
 
-pub fn setting(rule: Rule, ridge: f64, label_noise: LabelNoise) -> Setting {
-    Setting {
-        ridge,
-        output_scale: 1.0,
-        estimator: Estimator::LeastSquares,
-        threshold: ThresholdRule::Fixed,
-        hyper_parameters: HyperParameterRule::Fixed,
-        width: Width::Level { failure_probability: DELTA, label_noise },
-        noise: Noise::Present,
-        choice: if matches!(rule, Rule::Batch(_)) { Choice::EXACT_DRAWS } else { Choice::Maximum },
-        failures: Failures::Absent,
-        rounds: Rounds::Complete,
-    }
+pub fn setting(rule: Rule, ridge: f64, label_noise: f64) -> Setting {
+    let (choice, batch_size) = match rule {
+        Rule::Batch(size) => (Choice::EXACT_DRAWS, size),
+        _ => (Choice::Maximum, 1),
+    };
+    let plan = Plan { batch_size, ..Plan::default() };
+    Setting { ridge, label_noise, choice, plan, confidence: level(1.0), ..Setting::default() }
+}
+
+/// The level of all runs, with this norm.
+pub fn level(norm_bound: f64) -> Confidence {
+    Confidence::Level { failure_probability: DELTA, norm_bound }
+}
+
+/// L_ε of class probabilities under Gaussian noise.
+pub fn lipschitz(noise_deviation: f64, probability: &[f64]) -> f64 {
+    let (lowest, highest) = (smallest(probability), largest(probability));
+    Setting::gaussian_lipschitz(noise_deviation, lowest, highest).unwrap()
 }
 
 /// f = τ - Φ_ε⁻¹(π).
@@ -188,6 +186,6 @@ impl Target {
     }
 
     pub fn noise_lipschitz(&self) -> f64 {
-        noise_lipschitz(NOISE_DEVIATION, smallest(&self.truth), largest(&self.truth)).unwrap()
+        lipschitz(NOISE_DEVIATION, &self.truth)
     }
 }

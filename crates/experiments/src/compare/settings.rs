@@ -85,6 +85,23 @@ pub struct Subject {
     pub tuning: bool,
     /// Why `auto` is behind here; printed where it is.
     pub behind: Option<String>,
+    /// Whether a problem with several objectives is made of data that not everybody has.
+    #[serde(default)]
+    pub needs_data: bool,
+    /// The extent of its front, where that is too dear to be computed every time.
+    pub extent: Option<Extent>,
+}
+
+/// The extent of a front, and its hypervolume with the ideal point scaled to 0, the nadir to 1 and the reference 1.1.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extent {
+    /// The least value of each objective on the front.
+    pub ideal: Vec<f64>,
+    /// The greatest value of each objective on the front.
+    pub nadir: Vec<f64>,
+    /// The hypervolume.
+    pub hypervolume: f64,
 }
 
 /// Problems that are ranked together.
@@ -174,6 +191,12 @@ impl Settings {
         }
         self.problems.retain(|subject| !left_out.iter().any(|(name, _)| *name == subject.name));
         Ok(left_out)
+    }
+
+    /// The extent of a problem's front, if it is written down.
+    pub fn extent(&self, problem: &str) -> Option<Extent> {
+        let subject = self.problems.iter().find(|subject| subject.name == problem);
+        subject.and_then(|subject| subject.extent.clone())
     }
 
     /// The evaluations that a tool's run on a problem has.

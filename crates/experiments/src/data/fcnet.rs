@@ -11,7 +11,7 @@
 //! A file is a gzip CSV with a header and one row a configuration, in the order of the product of the value lists below,
 //! the last one fastest: nine values, the number of weights, the mean error, the four errors (as f32), the time of training.
 //!
-//! Memory: 2.5 MB a table. A row out of its order, or a cell that is no number, is an error that names the line.
+//! Memory: 3.5 MB a table. A row out of its order, or a cell that is no number, is an error that names the line.
 
 use serde::Deserialize;
 use wimble::internals::below;
@@ -96,6 +96,8 @@ pub struct Table {
     errors: Vec<[f32; SEEDS]>,
     /// By configuration: their mean.
     means: Vec<f64>,
+    /// By configuration: the number of weights, and the seconds of a training.
+    costs: Vec<[f64; 2]>,
     /// The means from the least to the greatest.
     sorted: Vec<f64>,
     /// y*, the optimum that regret is measured from.
@@ -124,7 +126,13 @@ impl Table {
             return Err(format!("line 1 is not the header {header}"));
         }
         let total: usize = columns.iter().map(|column| column.values.len()).product();
-        let mut table = Self { errors: Vec::new(), means: Vec::new(), sorted: Vec::new(), optimum };
+        let mut table = Self {
+            errors: Vec::new(),
+            means: Vec::new(),
+            costs: Vec::new(),
+            sorted: Vec::new(),
+            optimum,
+        };
         for (index, line) in lines.enumerate() {
             let wrong = |reason: &str| format!("line {}: {reason}", index + 2);
             if index >= total {
@@ -153,6 +161,8 @@ impl Table {
             }
             table.means.push(errors.iter().copied().map(f64::from).sum::<f64>() / SEEDS as f64);
             table.errors.push(errors);
+            let (weights, seconds) = (cells[columns.len()], cells[columns.len() + 2 + SEEDS]);
+            table.costs.push([f64::from(number(weights)?), f64::from(number(seconds)?)]);
         }
         if table.errors.len() != total {
             return Err(format!("{} configurations instead of {total}", table.errors.len()));
@@ -165,6 +175,21 @@ impl Table {
     /// The least mean error.
     pub fn least(&self) -> f64 {
         self.sorted[0]
+    }
+
+    /// The mean error of a configuration, its number of weights and the seconds of a training: three objectives.
+    pub fn costs(&self, configuration: &Configuration) -> Result<[f64; 3]> {
+        Ok(self.cost(Self::index(configuration)?))
+    }
+
+    /// [`Self::costs`] of every configuration.
+    pub fn all_costs(&self) -> impl Iterator<Item = [f64; 3]> + '_ {
+        (0..self.means.len()).map(|index| self.cost(index))
+    }
+
+    fn cost(&self, index: usize) -> [f64; 3] {
+        let [weights, seconds] = self.costs[index];
+        [self.means[index], weights, seconds]
     }
 
     /// The row of a configuration.
@@ -254,6 +279,7 @@ mod tests {
             assert_eq!(seen.regret, (seen.told - 5.0).abs());
             assert_eq!(seen.others[1], ("true_regret", base - 1.0));
             assert_eq!(seen.others[2], ("rank", base - 1.0));
+            assert_eq!(table.costs(&configuration).unwrap(), [base + 1.0, 9.0, 1.0]);
         }
         let refused = |text: &str| Table::parse(text, 0.0).unwrap_err();
         assert!(refused("a,b\n").contains("line 1 is not the header"));

@@ -225,6 +225,36 @@ pub struct Tuning {
     optimum: f64,
 }
 
+impl Tuning {
+    /// The validation error in percent and the seconds of the training: two objectives.
+    pub fn costs(&self, configuration: &Configuration) -> Result<[f64; 2]> {
+        let outputs = self.outputs(configuration)?;
+        Ok([100.0 - self.output("val_accuracy", &outputs)?, self.output("time", &outputs)?])
+    }
+
+    fn outputs(&self, configuration: &Configuration) -> Result<BTreeMap<&str, f64>> {
+        let value = |input: &Input| match configuration.get(&input.name).and_then(Value::as_real) {
+            Some(value) => Ok(value),
+            None if input.name == "epoch" => Ok(EPOCHS),
+            None => Err(Error::Engine(wimble::Error::MissingValue {
+                dimension: input.name.clone(),
+                allowed: "a number".to_owned(),
+            })),
+        };
+        let inputs = self.surrogate.manifest.x_cont.iter().map(value);
+        Ok(self.surrogate.predict(self.task, &inputs.collect::<Result<Vec<f64>>>()?))
+    }
+
+    /// One of the outputs, which must be finite.
+    fn output(&self, name: &str, outputs: &BTreeMap<&str, f64>) -> Result<f64> {
+        let value = outputs.get(name).copied().filter(|value| value.is_finite());
+        value.ok_or(Error::Engine(wimble::Error::Diverged {
+            model: "the LCBench surrogate",
+            doing: "predicting the outcome of a training",
+        }))
+    }
+}
+
 impl Objective for Tuning {
     fn space(&self) -> Result<SearchSpace> {
         let entries = self.surrogate.manifest.search_space.iter();
@@ -242,22 +272,7 @@ impl Objective for Tuning {
     }
 
     fn observe(&self, configuration: &Configuration, _: Noise) -> Result<Observation> {
-        let value = |input: &Input| match configuration.get(&input.name).and_then(Value::as_real) {
-            Some(value) => Ok(value),
-            None if input.name == "epoch" => Ok(EPOCHS),
-            None => Err(Error::Engine(wimble::Error::MissingValue {
-                dimension: input.name.clone(),
-                allowed: "a number".to_owned(),
-            })),
-        };
-        let inputs = self.surrogate.manifest.x_cont.iter().map(value);
-        let outputs = self.surrogate.predict(self.task, &inputs.collect::<Result<Vec<f64>>>()?);
-        let accuracy = outputs.get("val_accuracy").copied().filter(|value| value.is_finite());
-        let accuracy = accuracy.ok_or(Error::Engine(wimble::Error::Diverged {
-            model: "the LCBench surrogate",
-            doing: "predicting an accuracy",
-        }))?;
-        let told = 100.0 - accuracy;
+        let told = 100.0 - self.output("val_accuracy", &self.outputs(configuration)?)?;
         let regret = (told - self.optimum).max(0.0);
         Ok(Observation { told, regret, others: vec![("best_value", told)] })
     }

@@ -18,7 +18,7 @@ use wimble::batch::Ascent;
 use wimble::classifier::Confidence;
 use wimble::classifier::LeastSquares;
 use wimble::goal::Direction;
-use wimble::internals::{LabelNoise, normal, rkhs_norm, uniform};
+use wimble::internals::{normal, rkhs_norm, uniform};
 use wimble::kernel::{Kernel, Profile};
 use wimble::labels::Threshold;
 use wimble::outcome::Outcome;
@@ -28,11 +28,7 @@ use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace};
 use wimble::strategy::Regression;
 use wimble::strategy::{Bore, BorePlusPlus, GpUcb, Optimism, Strategy};
-use wimble::theory::{
-    Assumptions, Choice, Estimator, Failures, Form, HyperParameterRule, InformationGain, Noise,
-    RegretBounds, Rounds, Run, Setting, ThresholdRule, Width, max_information_gain,
-    noise_lipschitz,
-};
+use wimble::theory::{Form, InformationGain, Run, Setting};
 
 use crate::benchmark::gaussian;
 use crate::error::{Error, Result};
@@ -128,33 +124,18 @@ impl Instance {
     }
 
     /// The bounds of Theorems 2 and 3, printed and tight, for a run with the width of Theorem 1.
-    fn bounds(&self, theory: &TheorySettings, noise_deviation: f64) -> Result<[RegretBounds; 2]> {
-        let setting = Setting {
-            ridge: theory.ridge,
-            output_scale: self.kernel.output_scale(),
-            estimator: Estimator::LeastSquares,
-            threshold: ThresholdRule::Fixed,
-            hyper_parameters: HyperParameterRule::Fixed,
-            width: Width::Level {
-                failure_probability: theory.failure_probability,
-                label_noise: LabelNoise::Paper,
-            },
-            noise: Noise::Present,
-            choice: Choice::Maximum,
-            failures: Failures::Absent,
-            rounds: Rounds::Complete,
-        };
+    fn bounds(&self, theory: &TheorySettings, noise_deviation: f64) -> Result<[Setting; 2]> {
         let least = self.probability.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = self.probability.iter().copied().fold(0.0, f64::max);
-        let assumptions = Assumptions {
-            norm_bound: Some(theory.norm_bound),
-            noise_lipschitz: Some(noise_lipschitz(noise_deviation, least, greatest)?),
-            inverse_probability_bound: None,
+        let TheorySettings { ridge, failure_probability, norm_bound, .. } = *theory;
+        let tight = Setting {
+            ridge,
+            output_scale: self.kernel.output_scale(),
+            confidence: Confidence::Level { failure_probability, norm_bound },
+            noise_lipschitz: Some(Setting::gaussian_lipschitz(noise_deviation, least, greatest)?),
+            ..Setting::default()
         };
-        Ok([
-            RegretBounds::new(setting, assumptions, Form::Paper)?,
-            RegretBounds::new(setting, assumptions, Form::Tight)?,
-        ])
+        Ok([Setting { form: Form::Paper, ..tight }, tight])
     }
 }
 
@@ -205,7 +186,7 @@ pub(crate) struct Assessment {
     trial: TheoryTrial,
     seed: Seed,
     instance: Instance,
-    bounds: Option<[RegretBounds; 2]>,
+    bounds: Option<[Setting; 2]>,
     gain: InformationGain,
     /// One point a round.
     rounds: usize,
@@ -247,12 +228,9 @@ impl Field for Assessment {
         ]);
         let Some(bounds) = &self.bounds else { return Ok(metrics) };
         let Instance { kernel, points, .. } = &self.instance;
-        let most = max_information_gain(kernel, self.trial.theory.ridge, points, rounds)?;
-        let run = Run {
-            rounds,
-            information_gain: self.gain.total(),
-            max_information_gain: Some(most.upper),
-        };
+        let most = InformationGain::maximum(kernel, self.trial.theory.ridge, points, rounds)?;
+        let run =
+            Run { max_information_gain: Some(most.upper), ..Run::new(rounds, self.gain.total()) };
         for (name, bounds) in ["bound_printed", "bound_tight"].into_iter().zip(bounds) {
             let bound = match self.trial.method {
                 TheoryMethod::Bore => bounds.bore_cumulative(&run, self.optimum_deviations)?,

@@ -39,6 +39,7 @@ pub(super) fn status(error: &Error) -> StatusCode {
         | Error::UnknownToken { .. }
         | Error::KeyReused { .. }
         | Error::Differs { .. }
+        | Error::Paused { .. }
         | Error::Replaced { .. } => StatusCode::CONFLICT,
         Error::Busy { .. } | Error::Backend { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Error::Corrupt { .. } => StatusCode::INTERNAL_SERVER_ERROR,

@@ -95,6 +95,8 @@ impl Listener {
             "generation": generation,
             "loaded": loaded,
             "budget": chronicle.record().settings.budget,
+            "paused": chronicle.record().paused,
+            "state": self.file.state(),
             "queued": chronicle.count(Standing::Queued),
             "running": chronicle.count(Standing::Running),
             "complete": chronicle.count(Standing::Complete),

@@ -102,10 +102,10 @@ pub(super) async fn accept(
             drop(stream.set_nodelay(true));
             let stream = Patient::new(stream);
             match tls {
-                None => serve(stream, peer, router, &app).await,
+                None => serve(stream, peer, router, &app, false).await,
                 Some(tls) => {
                     if let Ok(Ok(stream)) = timeout(HEAD, tls.accept(stream)).await {
-                        serve(stream, peer, router, &app).await;
+                        serve(stream, peer, router, &app, false).await;
                     }
                 }
             }
@@ -113,11 +113,13 @@ pub(super) async fn accept(
     }
 }
 
-async fn serve(
+/// Answers the requests of one connection. `half_close` answers a client that has said all it will ever say.
+pub(super) async fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
     peer: SocketAddr,
     router: Router,
     app: &App,
+    half_close: bool,
 ) {
     let service = service_fn(move |request: Request<Incoming>| {
         let mut router = router.clone();
@@ -127,6 +129,7 @@ async fn serve(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        .half_close(half_close)
         .header_read_timeout(HEAD)
         .max_buf_size(LARGEST_HEAD)
         .max_headers(LINES)

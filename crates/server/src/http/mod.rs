@@ -10,6 +10,7 @@ mod answer;
 mod assets;
 mod events;
 mod guard;
+mod inside;
 mod listen;
 mod metrics;
 mod openapi;
@@ -26,11 +27,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use wimble_study::Store;
 
 pub use self::access::{Level, Tokens};
 use self::guard::Rates;
+#[doc(hidden)]
+pub use self::inside::Inside;
 use self::metrics::Metrics;
 use crate::desk::{Desk, INTERVAL};
 
@@ -101,24 +105,8 @@ impl Server {
         let listener = TcpListener::bind(options.address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let app = Arc::new(App {
-            desk: Desk::new(store),
-            options,
-            address,
-            rates: Rates::default(),
-            metrics: Metrics::default(),
-            streams: Arc::new(Semaphore::new(STREAMS)),
-            figures: Arc::new(Semaphore::new(FIGURES)),
-            boot: access::random(6)?,
-            stop: Notify::new(),
-            stopped: AtomicBool::new(false),
-        });
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .max_blocking_threads(BLOCKING)
-            .thread_name("wimble-serve")
-            .enable_all()
-            .build()?;
+        let app = App::new(store, options, address)?;
+        let runtime = runtime()?;
         let served = Arc::clone(&app);
         let thread =
             std::thread::Builder::new().name("wimble-serve".to_owned()).spawn(move || {
@@ -168,7 +156,33 @@ impl Drop for Server {
     }
 }
 
+/// A few threads for connections, and some that may block.
+fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(BLOCKING)
+        .thread_name("wimble-serve")
+        .enable_all()
+        .build()
+}
+
 impl App {
+    /// What all requests of a server at this address share.
+    fn new(store: Arc<dyn Store>, options: Options, address: SocketAddr) -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            desk: Desk::new(store),
+            options,
+            address,
+            rates: Rates::default(),
+            metrics: Metrics::default(),
+            streams: Arc::new(Semaphore::new(STREAMS)),
+            figures: Arc::new(Semaphore::new(FIGURES)),
+            boot: access::random(6)?,
+            stop: Notify::new(),
+            stopped: AtomicBool::new(false),
+        }))
+    }
+
     /// Resolves once the server is told to stop.
     pub async fn until_stopped(&self) {
         let told = self.stop.notified();

@@ -94,10 +94,30 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     read(
         "/api/studies/{study}/trial/{trial}",
-        "One trial, with what the model expects and its neighbours",
-        &[],
+        "One trial, with what the model expects (unless model=false) and its neighbours",
+        &[("model", "boolean")],
     ),
     read("/api/studies/{study}/front", "The trials that no other beats in every objective", &[]),
+    read(
+        "/api/studies/{study}/volume",
+        "The hypervolume of the front over trials, for several objectives",
+        &[],
+    ),
+    read(
+        "/api/studies/{study}/band",
+        "What the model expects of the trials that were the best so far",
+        &[("by", "string"), ("from", "number"), ("to", "number"), ("width", "integer")],
+    ),
+    read(
+        "/api/studies/{study}/curves",
+        "Learning curves of running trials, the latest others and the best",
+        &[],
+    ),
+    read(
+        "/api/studies/{study}/certificate",
+        "What the theorems promise, what they assume, and their numbers",
+        &[],
+    ),
     read(
         "/api/studies/{study}/timeline",
         "Evaluations of workers over time",
@@ -167,6 +187,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[("budget", "integer")],
     ),
     change(
+        "/api/studies/{study}/pause",
+        "Let no worker begin a trial, or let the study go on (token for writing)",
+        &[("paused", "boolean")],
+    ),
+    change(
+        "/api/studies/{study}/note",
+        "Write a note on a trial; an empty text removes it (token for writing)",
+        &[("trial", "integer"), ("text", "string")],
+    ),
+    change(
         "/api/store",
         "A call of the store, for wimble itself (token by what the call does)",
         &[("call", "string")],
@@ -220,7 +250,7 @@ fn describe(operation: &Operation) -> Json {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), json!({ "description": operation.summary }));
     for status in
-        ["304", "400", "401", "403", "404", "408", "409", "413", "415", "422", "429", "503"]
+        ["304", "400", "401", "403", "404", "405", "408", "409", "413", "415", "422", "429", "503"]
     {
         responses.insert(
             status.to_owned(),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::extract::Path;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use serde::Deserialize;
@@ -15,8 +14,10 @@ use super::access::Level;
 use super::answer::{self, Refusal};
 use super::request::{Answer, FIRST_LOOK, Look, Request, figuring};
 use crate::desk::File;
-use crate::figures::{front, history, landscape, parallel, scatter, slices, timeline};
-use crate::{model, overview, table};
+use crate::figures::{
+    band, curves, front, history, landscape, parallel, scatter, slices, timeline, volume,
+};
+use crate::{certificate, model, overview, table};
 
 /// The most rows of a CSV file.
 const LARGEST_FILE: usize = 100_000;
@@ -148,7 +149,21 @@ pub(super) async fn changes(request: Request) -> Answer {
         .await
 }
 
-pub(super) async fn trial(request: Request, Path((_, trial)): Path<(String, u64)>) -> Answer {
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WithModel {
+    /// Whether to ask the model too, which may have to be fitted first.
+    #[serde(default = "yes")]
+    model: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+pub(super) async fn trial(request: Request) -> Answer {
+    let trial = request.trial()?;
+    let WithModel { model } = request.query()?;
     let Request { app, study, headers, .. } = request;
     figuring(&app, move |app| {
         let store = &**app.desk.store();
@@ -159,8 +174,8 @@ pub(super) async fn trial(request: Request, Path((_, trial)): Path<(String, u64)
             Some(Outcome::Failed(failure)) => failure.output.clone(),
             _ => String::new(),
         };
-        let forecast =
-            file.model.predict(std::slice::from_ref(&found.configuration)).ok().flatten();
+        let here = std::slice::from_ref(&found.configuration);
+        let forecast = if model { file.model.predict(here).ok().flatten() } else { None };
         let near =
             Neighbours::read(store, &study)?.nearest(&record.settings, &found, NEIGHBOURS)?;
         let goal = &record.settings.goal;
@@ -170,6 +185,9 @@ pub(super) async fn trial(request: Request, Path((_, trial)): Path<(String, u64)
         };
         let row = Row::new(&found, goal).with_steps(&steps, goal);
         let mut body = serde_json::to_value(row).unwrap_or_default();
+        let noted = store.notes(&study)?.into_iter().find(|note| note.trial == trial);
+        body["note"] = json!(noted.map(|note| note.text));
+        body["fidelities"] = json!(goal.partial());
         body["nearest"] = json!(near);
         body["output"] = output.into();
         body["origin"] = json!(found.origin);
@@ -207,6 +225,57 @@ pub(super) async fn parallel(request: Request) -> Answer {
 pub(super) async fn scatters(request: Request) -> Answer {
     request
         .of_study(|look| Ok(json!({ "scatters": scatter::scatters(&look.file.chronicle()) })))
+        .await
+}
+
+/// The hypervolume over trials.
+pub(super) async fn volume(request: Request) -> Answer {
+    request.of_study(|look| Ok(volume::volume(&look.file.chronicle())?)).await
+}
+
+/// What the model expects of the best so far.
+pub(super) async fn band(request: Request) -> Answer {
+    let view: history::View = request.query()?;
+    request
+        .of_study(move |look| {
+            let drawn = history::history(&look.file.chronicle(), &view);
+            let band = match &drawn {
+                Some(drawn) if view.objective == 0 => band::band(drawn, &look.file.model)?,
+                _ => None,
+            };
+            Ok(match band {
+                Some(band) => json!({ "band": band }),
+                None => json!({ "band": null, "reason": no_model(look.file)? }),
+            })
+        })
+        .await
+}
+
+/// Learning curves.
+pub(super) async fn curves(request: Request) -> Answer {
+    request
+        .of_study(|look| {
+            let (fidelity, chosen) = {
+                let chronicle = look.file.chronicle();
+                (json!(chronicle.goal().partial()), curves::choose(&chronicle))
+            };
+            let curves = curves::curves(&chosen, look.study, look.store)?;
+            Ok(json!({ "fidelity": fidelity, "curves": curves }))
+        })
+        .await
+}
+
+/// What is certain about a study.
+pub(super) async fn certificate(request: Request) -> Answer {
+    request
+        .of_study(|look| {
+            if !look.file.model.is_offered()? {
+                return Ok(json!({ "certificate": null, "reason": no_model(look.file)? }));
+            }
+            let plan = certificate::plan(&look.file.chronicle());
+            let found = certificate::certificate(look.file.model.study(), plan)?;
+            Ok(json!({ "certificate": found }))
+        })
         .await
 }
 

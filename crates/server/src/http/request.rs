@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Bytes;
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{self, FromRequest, FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -30,6 +30,8 @@ pub(super) struct Request {
     pub level: Level,
     /// The study that the path names; empty if it names none.
     pub study: String,
+    /// The trial that the path names, as it stands there.
+    trial: Option<String>,
     query: Option<String>,
     pub headers: HeaderMap,
 }
@@ -39,16 +41,30 @@ impl FromRequestParts<Arc<App>> for Request {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, app).await;
-        let Path(mut path) = path.map_err(IntoResponse::into_response)?;
+        let refused = |error: String| Refusal::bad(error).into_response();
+        let Path(mut path) = path.map_err(|error| refused(error.body_text()))?;
         let level = Extension::<Level>::from_request_parts(parts, app).await;
-        let Extension(level) = level.map_err(IntoResponse::into_response)?;
+        let Extension(level) = level.map_err(|error| refused(error.body_text()))?;
         Ok(Self {
             app: Arc::clone(app),
             level,
             study: path.remove("study").unwrap_or_default(),
+            trial: path.remove("trial"),
             query: parts.uri.query().map(str::to_owned),
             headers: parts.headers.clone(),
         })
+    }
+}
+
+/// The body of a request. One that is too large or ends too early is refused in a sentence, as everything else is.
+pub(super) struct Sent(pub Bytes);
+
+impl FromRequest<Arc<App>> for Sent {
+    type Rejection = Refusal;
+
+    async fn from_request(request: extract::Request, app: &Arc<App>) -> Result<Self, Refusal> {
+        let body = Bytes::from_request(request, app).await;
+        body.map(Self).map_err(|error| Refusal::new(error.status(), error.body_text()))
     }
 }
 
@@ -84,6 +100,12 @@ impl Request {
         blocking(&app, move |app| Ok(answer::json(&headers, None, &work(app, &study)?))).await
     }
 
+    /// The number of the trial that the path names.
+    pub fn trial(&self) -> Result<u64, Refusal> {
+        let text = self.trial.as_deref().unwrap_or_default();
+        text.parse().map_err(|_| Refusal::bad(format!("{text:?} is no number of a trial")))
+    }
+
     /// Answers with what `work` finds in a chronicle, as JSON. The answer has a tag of the study's sequence number, so that one
     /// that did not change is not computed again.
     pub async fn of_study<T: Serialize>(
@@ -93,11 +115,7 @@ impl Request {
         let Self { app, study, headers, .. } = self;
         figuring(&app, move |app| {
             let file = app.desk.file(&study, FIRST_LOOK)?;
-            let tag = {
-                let chronicle = file.chronicle();
-                let budget = chronicle.record().settings.budget;
-                format!("\"{}-{}-{}-{budget}\"", app.boot, file.generation, chronicle.sequence())
-            };
+            let tag = format!("\"{}-{}\"", app.boot, file.state());
             let loaded = file.loaded();
             if loaded >= 1.0 && has(&headers, &tag) {
                 return Ok(unchanged(&tag));

@@ -32,6 +32,10 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/api/studies/{study}/changes", get(reading::changes))
         .route("/api/studies/{study}/trial/{trial}", get(reading::trial))
         .route("/api/studies/{study}/front", get(reading::front))
+        .route("/api/studies/{study}/volume", get(reading::volume))
+        .route("/api/studies/{study}/band", get(reading::band))
+        .route("/api/studies/{study}/curves", get(reading::curves))
+        .route("/api/studies/{study}/certificate", get(reading::certificate))
         .route("/api/studies/{study}/timeline", get(reading::timeline))
         .route("/api/studies/{study}/parallel", get(reading::parallel))
         .route("/api/studies/{study}/scatters", get(reading::scatters))
@@ -47,11 +51,19 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/api/studies/{study}/heartbeat", post(working::heartbeat))
         .route("/api/studies/{study}/release", post(working::release))
         .route("/api/studies/{study}/budget", post(working::budget))
+        .route("/api/studies/{study}/pause", post(working::pause))
+        .route("/api/studies/{study}/note", post(working::note))
         .route("/api/store", post(working::store))
         .fallback(async || {
             Refusal::new(
                 StatusCode::NOT_FOUND,
                 "there is nothing at this address; see /api/openapi.json",
+            )
+        })
+        .method_not_allowed_fallback(async || {
+            Refusal::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this address takes another method; see /api/openapi.json",
             )
         })
         .layer(DefaultBodyLimit::max(LARGEST_BODY))

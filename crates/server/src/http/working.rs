@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
 use serde::Deserialize;
 use serde_json::json;
 use wimble::space::Configuration;
@@ -15,7 +14,7 @@ use wimble_study::{Error, Measurement, Outcome, Report, Settings, Store, Study};
 
 use super::access::Level;
 use super::answer::{self, status};
-use super::request::{Answer, Request, blocking, demand, read};
+use super::request::{Answer, Request, Sent, blocking, demand, read};
 use crate::given::{GivenToken, NewStudy, Reported, Told};
 
 #[derive(Deserialize)]
@@ -32,14 +31,18 @@ fn one() -> usize {
 }
 
 /// Gives a worker trials; the server proposes them.
-pub(super) async fn ask(request: Request, body: Bytes) -> Answer {
+pub(super) async fn ask(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Work)?;
     let Ask { worker, key, count } = read(&body)?;
     request
         .answer(move |app, study| {
             let file = app.desk.file(study, Duration::ZERO)?;
             let study = file.model.study();
-            let claims = study.ask(&worker, &key, count)?;
+            let (claims, paused) = match study.ask(&worker, &key, count) {
+                // Not an error to a worker in any language: it asks again later.
+                Err(Error::Paused { .. }) => (Vec::new(), true),
+                claims => (claims?, false),
+            };
             let claim = |claim: &wimble_study::Claim| {
                 json!({
                     "trial": claim.trial,
@@ -50,14 +53,15 @@ pub(super) async fn ask(request: Request, body: Bytes) -> Answer {
                 })
             };
             let claims: Vec<_> = claims.iter().map(claim).collect();
-            // Empty claims are final only once nothing runs.
-            Ok(json!({ "claims": claims, "running": study.progress()?.running }))
+            // Empty claims are final only once nothing runs, and the study is not paused.
+            let running = study.progress()?.running;
+            Ok(json!({ "claims": claims, "running": running, "paused": paused }))
         })
         .await
 }
 
 /// Takes a result.
-pub(super) async fn tell(request: Request, body: Bytes) -> Answer {
+pub(super) async fn tell(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Work)?;
     let told: Told = read(&body)?;
     let (token, outcome) = (told.token()?, told.outcome()?);
@@ -71,7 +75,7 @@ pub(super) async fn tell(request: Request, body: Bytes) -> Answer {
 }
 
 /// Takes a step of a running trial, and says whether it should go on.
-pub(super) async fn report(request: Request, body: Bytes) -> Answer {
+pub(super) async fn report(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Work)?;
     let reported: Reported = read(&body)?;
     let (token, step) = (reported.token()?, reported.step()?);
@@ -93,7 +97,7 @@ struct Tokens {
 }
 
 /// Renews leases; answers with those that could not be renewed.
-pub(super) async fn heartbeat(request: Request, body: Bytes) -> Answer {
+pub(super) async fn heartbeat(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Work)?;
     let given: Tokens = read(&body)?;
     let tokens = given.tokens.iter().map(GivenToken::read).collect::<Result<Vec<_>, _>>()?;
@@ -115,7 +119,7 @@ struct Release {
 }
 
 /// Gives a trial back to the queue.
-pub(super) async fn release(request: Request, body: Bytes) -> Answer {
+pub(super) async fn release(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Work)?;
     let token = read::<Release>(&body)?.token.read()?;
     request
@@ -127,7 +131,7 @@ pub(super) async fn release(request: Request, body: Bytes) -> Answer {
 }
 
 /// Makes a study.
-pub(super) async fn create(request: Request, body: Bytes) -> Answer {
+pub(super) async fn create(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Write)?;
     let new: NewStudy = read(&body)?;
     request
@@ -146,7 +150,7 @@ struct Enqueue {
 }
 
 /// Puts a configuration into the queue.
-pub(super) async fn enqueue(request: Request, body: Bytes) -> Answer {
+pub(super) async fn enqueue(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Write)?;
     let Enqueue { key, params } = read(&body)?;
     request
@@ -165,13 +169,50 @@ struct Budget {
 }
 
 /// Changes how many trials a study may have.
-pub(super) async fn budget(request: Request, body: Bytes) -> Answer {
+pub(super) async fn budget(request: Request, Sent(body): Sent) -> Answer {
     request.demand(Level::Write)?;
     let Budget { budget } = read(&body)?;
     request
         .answer(move |app, study| {
             Study::open(Arc::clone(app.desk.store()), study)?.set_budget(budget)?;
             Ok(json!({ "budget": budget }))
+        })
+        .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pause {
+    paused: bool,
+}
+
+/// Pauses a study, or lets it go on.
+pub(super) async fn pause(request: Request, Sent(body): Sent) -> Answer {
+    request.demand(Level::Write)?;
+    let Pause { paused } = read(&body)?;
+    request
+        .answer(move |app, study| {
+            app.desk.store().set_paused(study, paused)?;
+            Ok(json!({ "paused": paused }))
+        })
+        .await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Noted {
+    trial: u64,
+    text: String,
+}
+
+/// Writes a note on a trial.
+pub(super) async fn note(request: Request, Sent(body): Sent) -> Answer {
+    request.demand(Level::Write)?;
+    let Noted { trial, text } = read(&body)?;
+    request
+        .answer(move |app, study| {
+            app.desk.store().note(study, trial, &text)?;
+            Ok(json!({ "trial": trial, "note": text.trim() }))
         })
         .await
 }
@@ -229,7 +270,7 @@ fn check(store: &dyn Store, call: &Call) -> wimble_study::Result<()> {
 }
 
 /// A call of the store, for wimble itself on another machine.
-pub(super) async fn store(request: Request, body: Bytes) -> Answer {
+pub(super) async fn store(request: Request, Sent(body): Sent) -> Answer {
     let call: Call = read(&body)?;
     let needed = match call.reach() {
         Reach::Read => Level::Read,

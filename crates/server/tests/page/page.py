@@ -1,79 +1,142 @@
 """The page in a real browser: what a user sees, clicks and types.
 
-usage: page.py WIMBLE CHROMIUM PICTURES [TRIALS]
+usage: page.py WIMBLE CHROMIUM PICTURES
 
 Starts `wimble serve` on a throw-away storage, works on studies through its interface, and looks at the page with Chromium. Pictures go to
-the folder PICTURES. With TRIALS (such as 1000000), a study of that many is imported too, and the times and the memory are printed.
+the folder PICTURES. large_1000000.py does the same with a study of a million trials, and prints times and memory.
 """
 
-import json
 import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.parse
-import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
+from server import Server, bake
 
 HOSTILE = "<img src=x onerror=window.hacked=1> & \"quotes\""
-SPACE = {"dimensions": [
-    {"name": "heat", "type": "real", "low": 150, "high": 280},
-    {"name": "rate", "type": "real", "low": 1e-4, "high": 1, "scale": "log"},
-    {"name": "minutes", "type": "integer", "low": 10, "high": 90},
-    {"name": "steam", "type": "categorical", "choices": ["none", "some", "plenty"]},
-]}
 
 
-class Server:
-    """`wimble serve` and its interface."""
+def tasks(server):
+    """Studies with several objectives and a limit, with curves, and with a theorem."""
+    draw = random.Random(5)
+    square = {"dimensions": [{"name": name, "type": "real", "low": 0, "high": 1} for name in ["width", "depth"]]}
+    server.create("oven", space=square, method="auto", batch_size=2, goal={
+        "objectives": [{"name": "error", "direction": "minimise"}, {"name": "speed", "direction": "maximise"}],
+        "constraints": [{"name": "memory", "bound": {"at-most": 8}}]})
 
-    def __init__(self, wimble, folder, port=0):
-        self.command = [wimble, "serve", "--storage", str(folder / "wimble.db"), "--workers", "--write", "--port", str(port)]
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, text=True)
-        lines = []
-        while not any("tokens are kept" in line for line in lines):
-            line = self.process.stdout.readline()
-            assert line, f"the server ended: {lines}"
-            lines.append(line)
-        text = "".join(lines)
-        self.base = re.search(r"page +(http://[^/]+)/", text)[1]
-        self.port = int(self.base.rsplit(":", 1)[1])
-        self.write_link = re.search(r"(http://\S+\?token=\S+)", text)[1]
-        tokens = json.loads((folder / "wimble.tokens").read_text())
-        self.work, self.write = tokens["workers"], tokens["write"]
+    def oven(params):
+        width, depth = params["width"], params["depth"]
+        numbers = {"objectives": [{"value": width + depth ** 2}, {"value": 3 * width ** 0.5 + draw.random() * 0.1}], "constraints": [{"value": 12 * depth}]}
+        return {"outcome": {"measured": numbers}}
 
-    def post(self, path, body, token):
-        request = urllib.request.Request(self.base + path, json.dumps(body).encode(), {
-            "content-type": "application/json", "authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+    for i in range(40):
+        server.trial("oven", oven, f"worker-{i % 2 + 1}")
+    server.create("triple", space=square, method="random", goal={
+        "objectives": [{"name": name, "direction": "minimise"} for name in ["error", "cost", "size"]]})
+    for _ in range(40):
+        server.trial("triple", lambda p: {"outcome": {"measured": {"objectives": [
+            {"value": p["width"]}, {"value": p["depth"]}, {"value": (1 - p["width"]) * (1 - p["depth"])}]}}})
+    server.create("train", space=square, method="auto", goal={
+        "objectives": [{"name": "loss", "direction": "minimise"}], "fidelity": {"name": "epochs", "low": 1, "high": 27}})
+    path = "/api/studies/train"
+    for i in range(30):
+        claim = server.post(path + "/ask", {"worker": f"gpu-{i % 4}", "key": f"train-{i}"}, server.work)["claims"][0]
+        params, loss = claim["params"], None
+        for epoch in range(1, 28):
+            loss = abs(params["width"] - 0.4) + params["depth"] * 0.3 + 1.5 / epoch + draw.random() * 0.03
+            verdict = server.post(path + "/report", {"token": claim["token"], "step": epoch, "value": loss}, server.work)["verdict"]
+            # Some stop by the rule or by themselves, and the last two are running.
+            if verdict == "stop" or (epoch == 9 and (i >= 28 or i % 4 == 3)):
+                break
+        if i >= 28:
+            continue
+        measured = {"objectives": [{"value": loss}], **({"fidelity": epoch} if epoch < 27 else {})}
+        server.post(path + "/tell", {"token": claim["token"], "outcome": {"measured": measured}}, server.work)
+    method = ("bore++ level=0.1 norm-bound=2 threshold=0.5 rule=ascent classifier.hyper-parameters.fixed.kernel.profile=squared-exponential "
+              "classifier.hyper-parameters.fixed.kernel.length-scales=[0.3] classifier.hyper-parameters.fixed.kernel.output-scale=1")
+    server.create("proven", space={"dimensions": [{"name": "n", "type": "integer", "low": 0, "high": 40}], "repeats": True}, method=method)
+    for _ in range(25):
+        server.trial("proven", lambda p: {"value": (p["n"] / 40 - 0.3) ** 2 + draw.gauss(0, 0.1)}, "worker-1")
 
-    def create(self, name, **more):
-        self.post("/api/studies", {"name": name, "space": SPACE, "budget": 400, **more}, self.write)
 
-    def trial(self, name, outcome, worker="worker-1"):
-        path = "/api/studies/" + urllib.parse.quote(name, safe="")
-        key = f"{time.time_ns()}"
-        claim = self.post(path + "/ask", {"worker": worker, "key": key}, self.work)["claims"][0]
-        self.post(path + "/tell", {"token": claim["token"], **outcome(claim["params"])}, self.work)
-        return claim["trial"]
+def more_figures(page, server, pictures):
+    """Fronts with their hypervolume, curves, certificates: each draws, in light, dark and narrow."""
+    figures = {"oven": ["Front", "Hypervolume"], "triple": ["Front", "Hypervolume"], "train": ["Curves"],
+               "proven": ["Confidence width", "Information gain", "Bound on the regret"]}
+    for name, wanted in figures.items():
+        page.set_viewport_size({"width": 1400, "height": 900})
+        page.emulate_media(color_scheme="light")
+        page.goto(f"{server.base}/study/{name}")
+        for figure in wanted:
+            drawn(page, figure)
+        page.get_by_role("heading", name="What is guaranteed").scroll_into_view_if_needed()
+        if name == "proven":
+            expect(page.get_by_text("Theorem 3 bounds").first).to_be_visible(timeout=20000)
+            expect(page.get_by_text("norm of at most 2").first).to_be_visible()
+        if name == "oven":
+            expect(page.get_by_text("no guarantee").first).to_be_visible(timeout=20000)
+            expect(page.get_by_text("keep all constraints").first).to_be_visible()
+        page.evaluate("scrollTo(0, 0)")
+        page.wait_for_timeout(2500)
+        page.screenshot(path=pictures / f"{name}.png", full_page=True)
+        page.emulate_media(color_scheme="dark")
+        page.set_viewport_size({"width": 360, "height": 780})
+        page.wait_for_timeout(1200)
+        over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert over <= 0, f"{name} is {over} pixels too wide at 360"
+        page.screenshot(path=pictures / f"{name}-narrow-dark.png", full_page=True)
+    page.set_viewport_size({"width": 1400, "height": 900})
+    # A step that is reported is drawn within a second or so, although no trial changed.
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{server.base}/study/train")
+    drawn(page, "Curves")
+    expect(page.locator(".live")).to_have_text("live")
+    with page.expect_response(re.compile("/curves"), timeout=5000):
+        claim = server.post("/api/studies/train/ask", {"worker": "gpu-9", "key": "late"}, server.work)["claims"][0]
+        server.post("/api/studies/train/report", {"token": claim["token"], "step": 1, "value": 2.5}, server.work)
+    page.wait_for_timeout(1000)
+    with page.expect_response(re.compile("/curves"), timeout=5000):
+        server.post("/api/studies/train/report", {"token": claim["token"], "step": 2, "value": 2.25}, server.work)
+    page.goto(f"{server.base}/study/train/trial/{claim['trial']}")
+    drawn(page, "Curve of this trial")
+    page.screenshot(path=pictures / "trial-curve.png", full_page=True)
+    # On paper: white, without buttons, figures drawn anew.
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{server.base}/study/bake")
+    drawn(page, "History")
+    page.wait_for_timeout(2000)
+    page.pdf(path=pictures / "print.pdf", format="A4")
+    assert (pictures / "print.pdf").stat().st_size > 20_000
+    page.emulate_media(color_scheme="light")
 
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(10)
 
-
-def bake(params, draw=random.Random(3)):
-    value = (params["heat"] - 236) ** 2 / 4000 + (params["minutes"] - 42) ** 2 / 900 + {"none": 0.4, "some": 0, "plenty": 0.2}[params["steam"]]
-    if params["heat"] > 268 and draw.random() < 0.8:
-        return {"failed": "it burnt"}
-    return {"value": value + draw.random() * 0.02, "attributes": {"crust": round(params["heat"] / 3, 1)}}
+def changed_by_people(page, server, pictures):
+    """Pause and resume, and a note on a trial, with the token for writing."""
+    study = f"{server.base}/study/bake"
+    page.goto(study)
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_text("Paused: no worker begins a trial")).to_be_visible()
+    expect(page.locator(".title .chip")).to_have_text("paused")
+    asked = server.post("/api/studies/bake/ask", {"worker": "late", "key": "paused"}, server.work)
+    assert asked["claims"] == [] and asked["paused"], asked
+    page.screenshot(path=pictures / "paused.png")
+    page.get_by_role("button", name="Resume", exact=True).click()
+    expect(page.get_by_text("The study goes on.")).to_be_visible()
+    assert server.post("/api/studies/bake/ask", {"worker": "late", "key": "resumed"}, server.work)["claims"]
+    page.goto(f"{study}/trial/3")
+    page.get_by_label("Note on this trial").fill(HOSTILE + "\nsecond line")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Note on this trial")).to_have_value(HOSTILE + "\nsecond line")
+    page.screenshot(path=pictures / "note.png", full_page=True)
+    assert page.evaluate("window.hacked") is None
 
 
 def drawn(page, name):
@@ -94,7 +157,7 @@ def drawn(page, name):
     raise AssertionError(f"{name} is blank")
 
 
-def main(wimble, chromium, pictures, trials=None):
+def main(wimble, chromium, pictures):
     pictures = pathlib.Path(pictures)
     pictures.mkdir(parents=True, exist_ok=True)
     folder = pathlib.Path(tempfile.mkdtemp())
@@ -104,6 +167,7 @@ def main(wimble, chromium, pictures, trials=None):
         server.create("bake", method="auto", batch_size=4)
         for i in range(90):
             server.trial("bake", bake, f"worker-{i % 3 + 1}")
+        tasks(server)
         server.create(HOSTILE, method="random")
         for _ in range(3):
             server.trial(HOSTILE, lambda p: {"value": 1.0, "attributes": {HOSTILE: HOSTILE}}, HOSTILE)
@@ -237,13 +301,14 @@ def main(wimble, chromium, pictures, trials=None):
             page.get_by_role("button", name="Change").click()
             expect(page.get_by_text("The study may have 500 trials.")).to_be_visible()
 
+            changed_by_people(page, server, pictures)
+            more_figures(page, server, pictures)
+
             # The mistake in the filter above was refused, and the browser notes that.
             errors = [error for error in errors if "status of 400" not in error]
             assert not errors, errors
             accessible(browser, server, study)
             restarted(page, server, wimble, folder)
-            if trials:
-                large(browser, server, wimble, folder, int(trials), pictures)
             browser.close()
     finally:
         server.stop()
@@ -254,7 +319,8 @@ def accessible(browser, server, study):
     for scheme in ["light", "dark"]:
         context = browser.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": 1400, "height": 900})
         page = context.new_page()
-        for address in [server.base, study, f"{study}/trial/0", f"{server.base}/compare"]:
+        others = [f"{server.base}/study/{name}" for name in ["oven", "train", "proven"]]
+        for address in [server.base, study, f"{study}/trial/0", f"{server.base}/study/train/trial/0", *others, f"{server.base}/compare"]:
             page.goto(address)
             page.wait_for_timeout(2000)
             found = Axe().run(page)
@@ -275,75 +341,6 @@ def restarted(page, server, wimble, folder):
     expect(lamp).to_have_text("live", timeout=15000)
     trial = server.trial("bake", lambda p: {"value": -6.5})
     expect(page.locator(".tile").first).to_contain_text(f"trial {trial}", timeout=5000)
-
-
-def memory(pid):
-    """The memory of a process and its children, in MB."""
-    total = 0
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
-            if parent == pid or int(stat.parent.name) == pid:
-                total += int(re.search(r"VmRSS:\s+(\d+)", (stat.parent / "status").read_text())[1])
-        except (OSError, TypeError):
-            pass
-    return total / 1024
-
-
-def large(browser, server, wimble, folder, trials, pictures):
-    """A study of very many trials: the first figure, interactions, and memory."""
-    server.create("large", method="random", budget=trials)
-    rows, draw = folder / "large.csv", random.Random(1)
-    with rows.open("w") as out:
-        out.write("state,value,param.heat,param.rate,param.minutes,param.steam\n")
-        for i in range(trials):
-            heat, minutes = draw.uniform(150, 280), draw.randint(10, 90)
-            value = (heat - 236) ** 2 / 4000 + (minutes - 42) ** 2 / 900 + draw.random() * 3 * 0.5 ** (i / trials * 6)
-            out.write(f"complete,{value!r},{heat!r},{10 ** draw.uniform(-4, 0)!r},{minutes},{draw.choice(['none', 'some', 'plenty'])}\n")
-    start = time.time()
-    subprocess.run([wimble, "import", "large", str(rows), "--storage", str(folder / "wimble.db")], check=True, stdout=subprocess.DEVNULL)
-    print(f"{trials} trials imported in {time.time() - start:.0f} s; server {memory(server.process.pid):.0f} MB before it reads them")
-    page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-    for visit in ["first visit, the server reads the study", "second visit"]:
-        start = time.time()
-        page.goto(f"{server.base}/study/large")
-        drawn(page, "History")
-        print(f"{visit}: first figure after {time.time() - start:.2f} s")
-        if visit.startswith("first"):
-            page.wait_for_function("document.querySelector('.loading').hidden", timeout=300_000)
-            print(f"the whole study was read after {time.time() - start:.1f} s")
-    page.wait_for_timeout(3000)
-    canvas = page.get_by_role("img", name=re.compile("^History"))
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    times = []
-    for i in range(20):
-        with page.expect_response(re.compile("/history")) as answer:
-            start = time.time()
-            left = box["x"] + box["width"] * (0.2 + 0.02 * i)
-            page.mouse.move(left, box["y"] + 100)
-            page.mouse.down()
-            page.mouse.move(left + 200, box["y"] + 100)
-            page.mouse.up()
-        answer.value.finished()
-        times.append(time.time() - start)
-        canvas.focus()
-        with page.expect_response(re.compile("/history")):
-            page.keyboard.press("Escape")
-    times.sort()
-    print(f"zooming answered within {times[18] * 1000:.0f} ms (95th percentile of {len(times)}, median {times[10] * 1000:.0f} ms)")
-    times = []
-    for i in range(20):
-        with page.expect_response(re.compile("/trials")) as answer:
-            start = time.time()
-            page.get_by_label("Filter").fill(f"value < {0.5 + i / 100} and steam = some")
-        answer.value.finished()
-        times.append(time.time() - start - 0.25)
-    times.sort()
-    print(f"filtering answered within {times[18] * 1000:.0f} ms after the pause for typing (median {times[10] * 1000:.0f} ms)")
-    page.screenshot(path=pictures / "large.png", full_page=True)
-    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
-    print(f"the page's JavaScript uses {heap:.0f} MB; the server {memory(server.process.pid):.0f} MB")
 
 
 if __name__ == "__main__":

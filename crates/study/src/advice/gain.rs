@@ -6,8 +6,13 @@
 //! errs on the high side. No model is needed.
 
 use serde::Serialize;
+use wimble::outcome::Outcome;
 
 use super::{Advice, Evidence, Topic, short};
+use crate::error::Result;
+use crate::settings::Settings;
+use crate::store::Reader;
+use crate::trial::Trial;
 
 /// How many more trials are meant.
 const MORE: usize = 100;
@@ -32,18 +37,78 @@ pub struct Gain {
     pub high: f64,
 }
 
+/// Changes read at a time.
+const PAGE: usize = 1_000;
+
+/// The values of a study in the order in which they were told, low being good, kept in step with a store: what a run that ends by its
+/// gain looks at before each ask. A look costs what is new.
+pub struct Gains {
+    settings: Settings,
+    sequence: u64,
+    values: Vec<f64>,
+}
+
+impl Gains {
+    /// At the beginning of a study.
+    pub fn new(settings: &Settings) -> Self {
+        Self { settings: settings.clone(), sequence: 0, values: Vec::new() }
+    }
+
+    /// Reads what changed since it last looked.
+    pub fn catch_up(&mut self, store: &dyn Reader) -> Result<()> {
+        loop {
+            let changes = store.changes_since(&self.settings.name, self.sequence, PAGE)?;
+            for change in &changes {
+                self.sequence = change.sequence();
+                self.values.extend(value(&change.trial, &self.settings));
+            }
+            if changes.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What 100 more trials are expected to gain; `None` while there are too few values to say.
+    pub fn gain(&self) -> Option<Gain> {
+        if self.values.len() < FEWEST || self.settings.goal.objectives().len() != 1 {
+            return None;
+        }
+        expect(&self.values)
+    }
+
+    /// What the study gained so far over its median: the best value's distance from the middle one.
+    pub fn gained(&self) -> f64 {
+        spread(&self.values)
+    }
+}
+
+/// The value of a whole evaluation that meets the constraints, turned so that low is good.
+fn value(trial: &Trial, settings: &Settings) -> Option<f64> {
+    let goal = &settings.goal;
+    let told = trial.outcome().and_then(Outcome::measurement)?;
+    if goal.part(told).is_some() || trial.is_violating(goal) {
+        return None;
+    }
+    Some(goal.first_direction().turn(told.objectives.first()?.value))
+}
+
+/// By how much the best of some values is better than their median.
+fn spread(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.first() {
+        Some(best) => sorted[sorted.len() / 2] - best,
+        None => 0.0,
+    }
+}
+
 pub(super) fn look(evidence: &Evidence<'_>) -> Vec<Advice> {
     let values: Vec<f64> = evidence.points.iter().filter_map(|point| point.value).collect();
     if values.len() < FEWEST || !evidence.whole {
         return Vec::new();
     }
     let Some(gain) = expect(&values) else { return Vec::new() };
-    let spread = {
-        let mut sorted = values.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted[sorted.len() / 2] - sorted[0]
-    };
-    let verdict = if gain.high <= 0.01 * spread {
+    let verdict = if gain.high <= 0.01 * spread(&values) {
         " That is below 1 % of what the study gained so far over its median: it may be time to stop."
     } else {
         ""

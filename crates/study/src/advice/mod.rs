@@ -8,6 +8,7 @@ mod effect;
 mod failures;
 mod gain;
 mod noise;
+mod stop_when;
 
 use serde::Serialize;
 use wimble::goal::Direction;
@@ -21,7 +22,8 @@ use crate::store::{Filter, Reader, Stage};
 use crate::study::Study;
 use crate::trial::Trial;
 
-pub use gain::Gain;
+pub use gain::{Gain, Gains};
+pub use stop_when::StopWhen;
 
 /// The most trials that are looked at: of a longer study, the latest.
 const LARGEST: usize = 20_000;
@@ -97,7 +99,12 @@ pub fn advise(study: &Study) -> Result<Vec<Advice>> {
         advice.extend(edge::look(&evidence));
         advice.extend(noise::look(&evidence));
         if evidence.ranked().len() >= Importance::FEWEST_TRIALS {
-            advice.extend(effect::look(&study.importance(&objective.name)?));
+            match study.importance(&objective.name) {
+                Ok(found) => advice.extend(effect::look(&found)),
+                // Where all values are equal, no parameter can be told from another.
+                Err(error) if error.is_refusal() => {}
+                Err(error) => return Err(error),
+            }
         }
         advice.extend(gain::look(&evidence));
     }
@@ -138,7 +145,11 @@ impl<'s> Evidence<'s> {
 impl Point {
     fn of(trial: &Trial, settings: &Settings, direction: Direction) -> Option<Self> {
         let outcome = trial.outcome()?;
-        let measured = outcome.measurement().and_then(|measurement| measurement.objectives.first());
+        // What was stopped early or misses a constraint is no value to compare with.
+        let told = outcome.measurement().filter(|told| {
+            settings.goal.part(told).is_none() && !trial.is_violating(&settings.goal)
+        });
+        let measured = told.and_then(|told| told.objectives.first());
         let place = |dimension: &Dimension| {
             trial
                 .configuration

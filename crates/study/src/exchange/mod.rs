@@ -146,6 +146,11 @@ mod tests {
         Ok(rows)
     }
 
+    fn write_optuna(path: &Path, study: &Study, trials: &[Trial]) -> usize {
+        let trials = trials.iter().cloned().map(Ok);
+        optuna::write(path, study.settings(), trials, &|trial| study.steps(trial)).unwrap()
+    }
+
     fn rows(study: &Study) -> (Vec<Trial>, Vec<Row>) {
         let trials = study.trials(&Filter::default()).unwrap();
         let rows = trials.iter().map(|trial| Row::new(trial, &study.settings().goal)).collect();
@@ -173,8 +178,7 @@ mod tests {
         let (study, folder) = (study(), tempfile::tempdir().unwrap());
         let (trials, rows) = rows(&study);
         let path = folder.path().join("optuna.db");
-        let steps = |trial| study.steps(trial);
-        assert_eq!(optuna::write(&path, study.settings(), &trials, &steps).unwrap(), 8);
+        assert_eq!(write_optuna(&path, &study, &trials), 8);
         let found = optuna::read(&path, None).unwrap();
         assert_eq!((found.name.as_str(), found.notes), ("s", Vec::new()));
         let finished = rows.iter().filter(|row| row.finished.is_some());
@@ -237,8 +241,7 @@ mod tests {
         json_lines::write(all(&rows)(), &mut lines).unwrap();
         assert_eq!(from_lines(&lines).unwrap(), rows);
         let path = folder.path().join("optuna.db");
-        let steps = |trial| study.steps(trial);
-        assert_eq!(optuna::write(&path, study.settings(), &trials, &steps).unwrap(), 8);
+        assert_eq!(write_optuna(&path, &study, &trials), 8);
         let found = optuna::read(&path, None).unwrap();
         assert_eq!((&found.goal, found.notes), (goal, Vec::new()));
         for (found, row) in found.rows.iter().zip(&rows[1..]) {
@@ -300,8 +303,7 @@ mod tests {
             json_lines::write(all(&rows)(), &mut lines).unwrap();
             assert_eq!(from_lines(&lines).unwrap(), rows);
             let path = folder.path().join("optuna.db");
-            let of = |trial| study.steps(trial);
-            assert_eq!(optuna::write(&path, study.settings(), &trials, &of).unwrap(), 6);
+            assert_eq!(write_optuna(&path, &study, &trials), 6);
             let found = optuna::read(&path, None).unwrap();
             assert_eq!((&found.goal, found.notes), (goal, Vec::new()));
             for (found, row) in found.rows.iter().zip(&rows) {

@@ -22,7 +22,7 @@ pub struct Row {
     /// Its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<u64>,
-    /// `queued`, `running`, `complete`, `violating` (it is complete and misses a constraint), `stopped` (before the highest
+    /// `queued`, `running`, `paused` (it may be continued), `complete`, `violating` (it is complete and misses a constraint), `stopped` (before the highest
     /// fidelity), `failed` or `infeasible`.
     pub state: String,
     /// Its value, if it is complete and the goal has one objective.
@@ -119,9 +119,14 @@ impl Row {
                 self.reason.clone().unwrap_or_else(|| "failed elsewhere".to_owned()).into(),
             )),
             "infeasible" => Some(Outcome::Infeasible),
+            // Its checkpoint stayed where it was made: here it ends where it was paused.
+            "paused" => match self.steps.last() {
+                Some(last) => Some(Outcome::Measured(last.measurement(goal)?)),
+                None => None,
+            },
             "queued" | "running" => None,
             other => bail!(
-                "state is {other:?}, but must be complete, violating, stopped, failed, infeasible, queued or running"
+                "state is {other:?}, but must be complete, violating, stopped, paused, failed, infeasible, queued or running"
             ),
         };
         let time = |field: &str, text: &Option<String>| -> anyhow::Result<Option<Timestamp>> {
@@ -239,6 +244,7 @@ pub fn state(trial: &Trial, goal: &Goal) -> &'static str {
     match &trial.state {
         State::Queued(_) => "queued",
         State::Running(_) => "running",
+        State::Paused(_) => "paused",
         State::Finished(finish) => match finish.outcome {
             Outcome::Measured(ref told) if goal.part(told).is_some() => "stopped",
             Outcome::Measured(_) if trial.is_violating(goal) => "violating",

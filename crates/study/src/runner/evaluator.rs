@@ -7,6 +7,7 @@
 //! | exits otherwise, is killed, runs out of time, says nothing that can be read, NaN or infinity | failed, after `retries` more runs |
 //! | was stopped by the study's stopping rule, however it then ends | has its last step as outcome |
 //! | exits 0 without a result, in a study with a fidelity | has its last step as outcome |
+//! | was to go on to a fidelity below the highest, and exits 0 | has its last step, or its result at that fidelity: the trial is paused |
 //! | exits 130 or dies of SIGINT, or is stopped with the runner | is interrupted: back to the queue |
 //! | cannot be started | back to the queue, and the runner stops: the next trial would fare no better |
 //!
@@ -25,11 +26,11 @@ use super::finding::{self, Finding};
 use super::live_steps::LiveSteps;
 use super::process::{self, Ended, Invocation, Limits, Urgency};
 use super::report_socket::REPORT;
-use super::trial_folder::TrialFolder;
-use wimble::goal::Goal;
-use wimble::outcome::{Failure, Outcome};
+use super::trial_folder::{self, TrialFolder};
+use wimble::goal::{Fidelity, Goal};
+use wimble::outcome::{Failure, Measurement, Outcome};
 
-use crate::study_file::{Evaluation, Facts, StartIn, variable};
+use crate::study_file::{Evaluation, Facts, StartIn, Template, variable};
 use crate::trial::Claim;
 
 /// What shells exit with after SIGINT.
@@ -82,6 +83,22 @@ pub enum Unfinished {
 }
 
 impl Evaluator {
+    /// Whether trials can be continued: the command takes the fidelity up to which it is to go, and each trial has a folder for its
+    /// checkpoint.
+    pub fn continues(&self) -> bool {
+        let Some(Fidelity { name, .. }) = self.goal.partial() else { return false };
+        let Evaluation { command, environment, folders, .. } = &self.evaluation;
+        let mut taken =
+            command.placeholders().chain(environment.values().flat_map(Template::placeholders));
+        folders.is_some() && taken.any(|placeholder| placeholder == name)
+    }
+
+    /// The folder of a trial, where trials have folders that stay.
+    pub fn folder(&self, trial: u64) -> Option<PathBuf> {
+        let folders = self.home.join(self.evaluation.folders.as_ref()?);
+        Some(trial_folder::path(&folders, &self.storage, &self.study, trial))
+    }
+
     /// The command of a trial as it would be run, with its folder and files under `folder`.
     pub fn invocation(
         &self,
@@ -99,6 +116,9 @@ impl Evaluator {
             params_file: text(&params_file),
             result_file: text(&result_file),
             folder: text(folder),
+            until: self.goal.partial().map(|range| {
+                (range.name.clone(), claim.until.map_or(range.high, |until| until.min(range.high)))
+            }),
         };
         let configuration = &claim.configuration;
         let mut environment: Vec<(String, OsString)> = vec![
@@ -167,13 +187,31 @@ impl Evaluator {
             let ended = ended.map_err(|error| Unfinished::CannotRun(error.to_string()))?;
             let is_stopped = steps.is_some_and(|steps| steps.is_stopped());
             let steps = steps.map(Arc::as_ref);
-            match self.judge(&ended, &folder.take_result(&result), steps)? {
+            let finding = self.judge(&ended, &folder.take_result(&result), steps)?;
+            match self.in_part(claim, steps, finding) {
                 Finding { outcome: Outcome::Failed(failure), .. } if left > 0 && !is_stopped => {
                     left -= 1;
                     retried(&failure.reason);
                 }
                 finding => return Ok(finding),
             }
+        }
+    }
+
+    /// The result of a command that was to go on to a fidelity below the highest, at that fidelity. A step that it made there, or
+    /// beyond, counts instead.
+    fn in_part(&self, claim: &Claim, steps: Option<&LiveSteps>, finding: Finding) -> Finding {
+        let (Some(until), Some(steps), Some(range)) = (claim.until, steps, self.goal.partial())
+        else {
+            return finding;
+        };
+        match &finding.outcome {
+            Outcome::Measured(told) if told.fidelity.is_none() && until < range.high => {
+                let told = Measurement { fidelity: Some(until), ..told.clone() };
+                let last = steps.conclude(told);
+                Finding { outcome: Outcome::Measured(last), attributes: finding.attributes }
+            }
+            _ => finding,
         }
     }
 
@@ -246,7 +284,6 @@ mod tests {
     use crate::study_file::{Format, StudyFile};
     use crate::trial::Token;
     use std::time::Duration;
-    use wimble::outcome::Measurement;
     use wimble::space::{Configuration, Value};
 
     fn evaluator(command: &str, more: &str) -> Evaluator {
@@ -268,7 +305,8 @@ mod tests {
     fn claim(text: &str) -> Claim {
         let configuration: Configuration =
             [("x", Value::Real(0.25)), ("t", Value::from(text))].into_iter().collect();
-        Claim { trial: 3, configuration, token: Token { trial: 3, fence: 1 }, attempt: 1 }
+        let token = Token { trial: 3, fence: 1 };
+        Claim { trial: 3, configuration, token, attempt: 1, until: None }
     }
 
     fn attempt<'a>(
@@ -360,7 +398,7 @@ mod tests {
         let evaluator = evaluator(&command, &format!("folders = {runs}"));
         let finding = evaluator.evaluate(&attempt(&claim(&nasty), &|| Urgency::None, None));
         assert_eq!(finding, Ok(Outcome::from(1.0).into()));
-        let trial = super::super::trial_folder::path(&folder.path().join("runs"), "db", "s", 3);
+        let trial = trial_folder::path(&folder.path().join("runs"), "db", "s", 3);
         assert_eq!(std::fs::read_to_string(trial.join("seen")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(trial.join("env")).unwrap(), nasty);
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "alive");

@@ -7,8 +7,8 @@
 //! {"step": 3, "objectives": {"error": 0.42, "latency": 9.5}, "constraints": {"memory": 3.1}}
 //! ```
 //!
-//! Here are the steps that the storage does not have yet, [`MOST_WAITING`] at most: where more come than can be stored,
-//! every second one is left out, the latest never. They are kept until the storage has them, so that a call may be
+//! Here are the steps that the storage does not have yet, [`MOST_WAITING`] at most and as many that are on their way to it: where more
+//! come than can be stored, every second one is left out, the latest never. They are kept until the storage has them, so that a call may be
 //! repeated, and a trial is told only after them.
 //!
 //! | a line | what becomes of it |
@@ -44,8 +44,12 @@ struct Course {
     /// Steps that the storage may not have yet, numbered in the order in which they came.
     waiting: Vec<(u64, Measurement)>,
     came: u64,
+    /// The number of the last step that is on its way to the storage, or was.
+    sent: u64,
     /// The last step of the present run of the command.
     last: Option<Measurement>,
+    /// The last step of the evaluation that this run continues.
+    before: Option<Measurement>,
     /// Why the step after the last one could not be read.
     trouble: Option<Missing>,
     /// Whether steps came since the last look.
@@ -68,6 +72,12 @@ impl LiveSteps {
     /// None yet.
     pub fn new(goal: Goal) -> Self {
         Self { goal, course: Mutex::default(), stopped: AtomicBool::new(false) }
+    }
+
+    /// Steps of a trial that goes on after this one.
+    pub(super) fn after(goal: Goal, before: Option<Measurement>) -> Self {
+        let course = Mutex::new(Course { before, ..Course::default() });
+        Self { goal, course, stopped: AtomicBool::new(false) }
     }
 
     /// The command begins, perhaps anew. A command that looks finds `stop_file` once its trial is to be stopped.
@@ -122,16 +132,22 @@ impl LiveSteps {
             course.leave_out(1, &reason);
             return Err(reason);
         }
-        course.trouble = None;
-        course.last = Some(step.clone());
-        course.news = true;
-        course.came += 1;
-        let number = course.came;
-        course.waiting.push((number, step));
-        if course.waiting.len() > MOST_WAITING {
-            course.thin();
-        }
+        course.push(step);
         Ok(())
+    }
+
+    /// The result of a command that was to go on to the fidelity of this measurement, as its last step; or that step, if it made one
+    /// there or beyond. The last step as a result.
+    pub(super) fn conclude(&self, result: Measurement) -> Measurement {
+        let mut course = self.lock();
+        let last = match &course.last {
+            Some(last) if last.fidelity >= result.fidelity => last.clone(),
+            _ => {
+                course.push(result.clone());
+                result
+            }
+        };
+        Measurement { fidelity: self.goal.part(&last), ..last }
     }
 
     /// Notes a line that is too long to be read.
@@ -146,6 +162,7 @@ impl LiveSteps {
         let steps = course.waiting.iter().map(|(_, step)| step.clone()).collect();
         let is_new = std::mem::take(&mut course.news);
         let last = course.last.as_ref().and_then(|last| last.fidelity);
+        course.sent = course.came;
         Waiting { steps, until: course.came, news: last.filter(|_| is_new) }
     }
 
@@ -186,7 +203,8 @@ impl LiveSteps {
         if let Some(reason) = &course.trouble {
             return Some(Err(format!("its last step could not be read: {reason}")));
         }
-        let step = course.last.clone()?;
+        // A command that found its checkpoint where it was to stop has nothing more to say.
+        let step = course.last.clone().or_else(|| course.before.clone())?;
         let fidelity = self.goal.part(&step);
         Some(Ok(Outcome::Measured(Measurement { fidelity, ..step }).into()))
     }
@@ -209,16 +227,31 @@ impl LiveSteps {
 }
 
 impl Course {
+    /// Takes a step that is in order.
+    fn push(&mut self, step: Measurement) {
+        self.trouble = None;
+        self.last = Some(step.clone());
+        self.news = true;
+        self.came += 1;
+        self.waiting.push((self.came, step));
+        // Those on their way will be stored, unless the storage is away: then there are twice as many at most.
+        let on_its_way = self.waiting.partition_point(|(number, _)| *number <= self.sent);
+        let kept = if self.waiting.len() > 2 * MOST_WAITING { 0 } else { on_its_way };
+        if self.waiting.len() - kept > MOST_WAITING {
+            self.thin(kept);
+        }
+    }
+
     fn leave_out(&mut self, count: u64, reason: &str) {
         self.left_out.get_or_insert_with(|| (0, reason.to_owned())).0 += count;
     }
 
-    /// Leaves out every second step that waits, never the latest.
-    fn thin(&mut self) {
+    /// Leaves out every second step that waits, but the first `kept`, and never the latest.
+    fn thin(&mut self, kept: usize) {
         let (all, mut place) = (self.waiting.len(), 0);
         self.waiting.retain(|_| {
             place += 1;
-            (all - place) % 2 == 0
+            place <= kept || (all - place) % 2 == 0
         });
         let gone = (all - self.waiting.len()) as u64;
         self.leave_out(gone, "more came than could be stored");

@@ -14,10 +14,13 @@
 //!   this run cannot tell them, the next one does.
 //! - In a study with a fidelity, steps are stored as they come, before the result of their trial, and trials are stopped by the
 //!   study's rule (step_keeper.rs). A stopped trial has its last step as outcome.
+//! - Where the command takes the fidelity and trials have folders, the method plans: a trial is run up to a fidelity and paused, and
+//!   continued where that is most promising, by whoever is free. No worker waits for another.
 //! - A trial that another worker took belongs to that worker: the runner ends its command and drops its result. Nobody
 //!   takes it while heartbeats arrive, however late they are.
 //! - It ends when the budget is spent and no trial is running anywhere: trials that other workers run come back if those
 //!   are lost. After its time budget it begins no more trials, and ends with those that it runs.
+//! - While the study is paused it begins no trial, finishes those that it runs, and waits for the study to go on.
 //! - [`Stop`] ends it early: once, commands are asked to end and their trials return to the queue; twice, commands are
 //!   killed and nothing more is written.
 //!
@@ -47,8 +50,9 @@ pub use finding::Finding;
 pub use kept_results::{Damaged, KeptResult, KeptResults};
 pub use worker_key::WorkerKey;
 
-use wimble::outcome::{Failure, Outcome};
+use wimble::outcome::{Failure, Measurement, Outcome};
 
+use crate::advice::{Gain, Gains, StopWhen};
 use crate::error::{Error, Result};
 use crate::random::random_word;
 use crate::store::{Ask, Resume};
@@ -114,6 +118,8 @@ pub struct Runner {
     pub time: Option<Duration>,
     /// How much of all evaluations of the study is carried out, in the unit of its fidelity, before no more trials begin.
     pub spend: Option<f64>,
+    /// When the study has gained enough, so that no more trials begin.
+    pub stop_when: Option<StopWhen>,
     /// How long to wait for an unreachable storage before the run ends.
     pub patience: Duration,
     /// Where results are kept while the storage is unreachable. `None` keeps them in memory only.
@@ -148,6 +154,20 @@ pub enum Event {
         /// The trial.
         trial: u64,
     },
+    /// A trial was evaluated as far as the method planned, and may be continued.
+    Paused {
+        /// The trial.
+        trial: u64,
+        /// The fidelity that it reached.
+        at: f64,
+    },
+    /// A trial that was evaluated in part begins anew: its folder is not on this machine.
+    Anew {
+        /// The trial.
+        trial: u64,
+        /// The fidelity that it had reached.
+        at: f64,
+    },
     /// A result was dropped, because its trial belongs to another worker by now.
     Dropped {
         /// The trial.
@@ -169,6 +189,10 @@ pub enum Event {
         /// How long the outage lasted.
         lasted: Duration,
     },
+    /// The study is paused: no trial begins until it goes on.
+    StudyPaused,
+    /// The study goes on.
+    StudyResumed,
     /// Steps that a command printed or reported were left out.
     StepsLeftOut {
         /// The trial.
@@ -201,6 +225,8 @@ pub enum Event {
 pub enum End {
     /// The budget is spent and nothing runs.
     BudgetSpent,
+    /// The study has gained enough, by its own rule; what it would gain.
+    GainedEnough(Gain),
     /// The time is over.
     TimeOver,
     /// It was told to stop.
@@ -238,8 +264,9 @@ impl Runner {
                 doing: "making a socket for `wimble report`",
                 source: Box::new(source),
             })?;
-        let held = Mutex::new(BTreeMap::new());
-        let shared = Shared { runner: self, study, watch, absence, held, socket };
+        let (held, fruitless) = (Mutex::new(BTreeMap::new()), Mutex::default());
+        let plans = self.evaluator.continues() && study.can_plan()?;
+        let shared = Shared { runner: self, study, watch, absence, held, plans, fruitless, socket };
         let shared = &shared;
         let (job_sender, job_receiver) = channel();
         let (report_sender, report_receiver) = channel();
@@ -286,6 +313,7 @@ struct Books {
     failures: u64,
     interruptions: BTreeMap<u64, u32>,
     any_value: bool,
+    paused: bool,
     end: Option<End>,
 }
 
@@ -304,6 +332,7 @@ impl Asking<'_> {
         let mut asks = 0_u64;
         let mut running = 0;
         let mut failure = None;
+        let mut gains = Gains::new(study.settings());
         loop {
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if let Some(reason) = absence.given_up() {
@@ -319,9 +348,24 @@ impl Asking<'_> {
                 }
             } else if running < runner.workers && self.is_spent(&mut failure) {
                 books.end = Some(End::BudgetSpent);
+            } else if running < runner.workers
+                && let Some(gain) = self.gained_enough(&mut gains, &mut failure)
+            {
+                books.end = Some(End::GainedEnough(gain));
             } else if running < runner.workers && failure.is_none() {
                 asks += 1;
-                match self.ask(&format!("ask-{nonce}-{asks}"), &mut books) {
+                let asked = self.ask(&format!("ask-{nonce}-{asks}"), &mut books);
+                let is_paused = matches!(asked, Err(Error::Paused { .. }));
+                if is_paused != books.paused && (is_paused || asked.is_ok()) {
+                    books.paused = is_paused;
+                    (self.shared.watch)(if is_paused {
+                        Event::StudyPaused
+                    } else {
+                        Event::StudyResumed
+                    });
+                }
+                match asked {
+                    Err(Error::Paused { .. }) => {}
                     Ok(0) if running == 0 => match absence.outlast(|| study.progress(), || {}) {
                         None => continue,
                         Some(Ok(progress)) if progress.running == 0 && progress.queued == 0 => {
@@ -334,7 +378,13 @@ impl Asking<'_> {
                             continue;
                         }
                     },
-                    Ok(begun) => running += begun,
+                    Ok(begun) => {
+                        running += begun;
+                        // A plan is for those who were free when it was made: another may be free by now.
+                        if self.shared.plans && begun > 0 && running < runner.workers {
+                            continue;
+                        }
+                    }
                     Err(error) => failure = Some(error),
                 }
             }
@@ -371,6 +421,19 @@ impl Asking<'_> {
             }
             // The storage is given up, which the loop sees next.
             None => false,
+        }
+    }
+
+    /// What more trials would gain, if that is little enough by the rule of the study file.
+    fn gained_enough(&self, gains: &mut Gains, failure: &mut Option<Error>) -> Option<Gain> {
+        let Shared { runner, study, absence, .. } = self.shared;
+        let rule = runner.stop_when?;
+        match absence.outlast(|| gains.catch_up(&**study.store()), || {})? {
+            Ok(()) => rule.holds(gains),
+            Err(error) => {
+                *failure = Some(error);
+                None
+            }
         }
     }
 
@@ -414,19 +477,42 @@ impl Asking<'_> {
         let Shared { runner, study, watch, absence, held, .. } = self.shared;
         let Runner { worker, workers, .. } = runner;
         let (name, incarnation) = (worker.as_str(), worker.incarnation());
-        let ask = Ask { worker: name, incarnation, key, wanted: *workers, fresh: false };
+        let plans = self.shared.plans;
+        let ask = Ask { worker: name, incarnation, key, wanted: *workers, fresh: false, plans };
         let asked = absence.outlast(|| study.ask_with(&ask), || {});
         let mut new = 0;
-        for claim in asked.transpose()?.unwrap_or_default() {
+        for mut claim in asked.transpose()?.unwrap_or_default() {
             if books.begun.insert(claim.token) {
+                // Whoever cannot continue trials carries out in full what others planned in part.
+                claim.until = claim.until.filter(|_| plans);
+                let before = self.before(&claim)?;
+                let trial = Held::new(&study.settings().goal, claim.until.is_some(), before);
                 if let Ok(mut held) = held.lock() {
-                    held.insert(claim.token, Held::new(&study.settings().goal));
+                    held.insert(claim.token, trial);
                 }
                 watch(Event::Started(claim.clone()));
                 new += usize::from(self.jobs.send(claim).is_ok());
             }
         }
         Ok(new)
+    }
+
+    /// The last step of the evaluation that a claim continues, if it can be continued here.
+    fn before(&self, claim: &Claim) -> Result<Option<Measurement>> {
+        let Shared { runner, study, watch, absence, .. } = self.shared;
+        if claim.until.is_none() {
+            return Ok(None);
+        }
+        let steps = absence.outlast(|| study.steps(claim.trial), || {}).transpose()?;
+        let last = steps.unwrap_or_default().pop().map(|step| step.measurement);
+        let is_here = runner.evaluator.folder(claim.trial).is_some_and(|folder| folder.is_dir());
+        match last.as_ref().and_then(|step| step.fidelity) {
+            Some(at) if !is_here => {
+                watch(Event::Anew { trial: claim.trial, at });
+                Ok(None)
+            }
+            _ => Ok(last),
+        }
     }
 
     fn enter(&self, report: SlotEnd, books: &mut Books) {
@@ -457,6 +543,7 @@ impl Asking<'_> {
                 }
             }
             SlotEnd::Kept => books.kept += 1,
+            SlotEnd::Paused => books.any_value = true,
             SlotEnd::Gone => {}
             SlotEnd::CannotRun(reason) => {
                 books.released += 1;

@@ -16,7 +16,7 @@ use super::process::Urgency;
 use super::report_socket::ReportSocket;
 use super::{Event, Runner, Unfinished};
 use wimble::goal::Goal;
-use wimble::outcome::Outcome;
+use wimble::outcome::{Measurement, Outcome};
 
 use crate::error::Error;
 use crate::store::Refused;
@@ -30,6 +30,9 @@ const SHORTEST_BEAT: Duration = Duration::from_millis(20);
 /// The longest interval between heartbeats.
 const LONGEST_BEAT: Duration = Duration::from_secs(15);
 
+/// How often a trial is continued without a new step before it ends where it is.
+const MOST_FRUITLESS: u32 = 2;
+
 /// What a run knows of a trial that it holds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
@@ -38,13 +41,18 @@ pub(super) struct Held {
     is_lost: Arc<AtomicBool>,
     /// Its steps, in a study with a fidelity.
     pub steps: Option<Arc<LiveSteps>>,
+    /// Whether the method decides how far it goes, and no stopping rule does.
+    pub is_planned: bool,
+    /// The last step of the evaluation that this one continues.
+    before: Option<Measurement>,
 }
 
 impl Held {
-    /// A trial of a study with this goal.
-    pub fn new(goal: &Goal) -> Self {
-        let steps = goal.partial().map(|_| Arc::new(LiveSteps::new(goal.clone())));
-        Self { steps, ..Self::default() }
+    /// A trial of a study with this goal, which goes on after a step where there is one.
+    pub fn new(goal: &Goal, is_planned: bool, before: Option<Measurement>) -> Self {
+        let steps =
+            goal.partial().map(|_| Arc::new(LiveSteps::after(goal.clone(), before.clone())));
+        Self { steps, is_planned, before, ..Self::default() }
     }
 
     /// The trial no longer belongs to this run: its command ends.
@@ -70,6 +78,8 @@ impl Held {
 pub(super) enum SlotEnd {
     Told(Outcome),
     Released(u64),
+    /// The trial came to the fidelity of its plan, and may be continued.
+    Paused,
     /// The result waits in a file for the next run.
     Kept,
     /// The trial belongs to another worker by now, or could not be given back.
@@ -84,6 +94,10 @@ pub(super) struct Shared<'r> {
     pub watch: &'r (dyn Fn(Event) + Sync),
     pub absence: Absence<'r>,
     pub held: Mutex<BTreeMap<Token, Held>>,
+    /// Whether trials are paused and continued as the method plans.
+    pub plans: bool,
+    /// How often each trial was continued and made no step.
+    pub fruitless: Mutex<BTreeMap<u64, u32>>,
     /// Where `wimble report` speaks to this run, in a study with a fidelity.
     pub socket: Option<ReportSocket>,
 }
@@ -104,13 +118,7 @@ impl Shared<'_> {
             (self.watch)(Event::Kept { trial: token.trial, outcome: outcome.clone(), trouble });
         };
         let tell = || {
-            if !steps.is_empty() {
-                match self.study.report(*token, steps) {
-                    // The trial may be told already, by a call whose answer was lost: telling it again says so.
-                    Err(error) if !error.is_refusal() => return Err(error),
-                    _ => {}
-                }
-            }
+            self.report_rest(*token, steps)?;
             self.study.tell_with(*token, outcome, attributes, &key)
         };
         let told = self.absence.outlast(tell, keep);
@@ -150,6 +158,54 @@ impl Shared<'_> {
                 SlotEnd::Gone
             }
         }
+    }
+
+    /// Stores the last steps of a trial, before its end or its pause.
+    fn report_rest(&self, token: Token, steps: &[Measurement]) -> Result<(), Error> {
+        match steps.is_empty() {
+            true => Ok(()),
+            false => match self.study.report(token, steps) {
+                // It may have ended already, by a call whose answer was lost: ending it again says so.
+                Err(error) if !error.is_refusal() => Err(error),
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// Pauses a trial that came to the fidelity of its plan.
+    fn pause(&self, token: Token, steps: &[Measurement], at: f64) -> SlotEnd {
+        let pause = || {
+            self.report_rest(token, steps)?;
+            self.study.pause_trial(token)
+        };
+        let trial = token.trial;
+        let reason = match self.absence.outlast(pause, || {}) {
+            Some(Ok(())) => {
+                (self.watch)(Event::Paused { trial, at });
+                return SlotEnd::Paused;
+            }
+            Some(Err(error)) => error.to_string(),
+            None => "the storage did not answer; the next run, or another worker, goes on with it"
+                .to_owned(),
+        };
+        (self.watch)(Event::Dropped { trial, reason });
+        SlotEnd::Gone
+    }
+
+    /// Where a trial is to be paused with this outcome: below the highest fidelity, as the method planned it. A command that was
+    /// continued twice and went no further does not take up its work: its trial ends where it is.
+    fn pauses_at(&self, claim: &Claim, held: &Held, outcome: &Outcome) -> Option<f64> {
+        let until = claim.until?;
+        let at = outcome.measurement()?.fidelity?;
+        let before = held.before.as_ref().and_then(|step| step.fidelity).unwrap_or(0.0);
+        let mut fruitless = self.fruitless.lock().ok()?;
+        if at > before || at >= until {
+            fruitless.remove(&claim.trial);
+            return Some(at);
+        }
+        let count = fruitless.entry(claim.trial).or_default();
+        *count += 1;
+        (*count < MOST_FRUITLESS).then_some(at)
     }
 
     /// Gives a trial back to the queue.
@@ -231,6 +287,9 @@ impl Slot<'_> {
             Ok(finding) => {
                 let steps = held.steps.as_ref().map(|steps| steps.waiting().steps);
                 let steps = steps.unwrap_or_default();
+                if let Some(at) = self.shared.pauses_at(claim, &held, &finding.outcome) {
+                    return self.shared.pause(claim.token, &steps, at);
+                }
                 let result = KeptResult { token: claim.token, finding, steps };
                 self.shared.tell(&result, Some(began.elapsed()))
             }

@@ -1,7 +1,7 @@
 //! The thread that keeps the steps of all commands of a run.
 //!
 //! Every round it stores what the commands measured since the last, in one call for all of them; reads what other workers
-//! stored; and asks the study's stopping rule about each trial that has a new step. No command waits for it: a verdict
+//! stored; and asks the study's stopping rule about each trial that has a new step, unless the method planned how far it goes. No command waits for it: a verdict
 //! reaches the command as a signal, as the file that it may look for, and as the answer to its next report. A round takes
 //! a fifth of the time at most, so that a slow storage gets fewer, larger calls.
 
@@ -52,7 +52,8 @@ impl Keeper<'_> {
         for (token, held) in &trials {
             let Some(live) = &held.steps else { continue };
             let waiting = live.waiting();
-            if let Some(at) = waiting.news.filter(|_| !live.is_stopped()) {
+            let judged = !live.is_stopped() && !held.is_planned;
+            if let Some(at) = waiting.news.filter(|_| judged) {
                 news.push((token.trial, at, live));
             }
             if !waiting.steps.is_empty() {

@@ -79,6 +79,17 @@ impl Address {
         }
     }
 
+    /// Refuses what cannot be understood, without connecting to anything. What is wrong with an address is otherwise found when
+    /// it is opened.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => super::postgres::check_address(url),
+            Self::Http(url) => Http::at(url).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
     /// That this program has no such back end.
     #[cfg(not(all(feature = "postgres", feature = "sqlite")))]
     fn left_out(&self, feature: &str) -> Error {
@@ -97,8 +108,13 @@ impl FromStr for Address {
             Err(Error::Address { address: without_password(text), reason: reason.to_owned() })
         };
         let path = match text.split_once(':') {
-            _ if !text.contains("://") && is_keyword_form(text) => {
+            _ if is_keyword_form(text) && !has_scheme(text) => {
                 return refuse("is a list of keywords; write postgresql://user@host:5432/database");
+            }
+            _ if text.contains("://") && !has_scheme(text) => {
+                return refuse(
+                    "is no address; write a file name, or postgresql://user@host/database",
+                );
             }
             _ if text.is_empty() => {
                 return refuse("is empty; write a file name, or postgresql://user@host/database");
@@ -174,6 +190,12 @@ const SHOWN: [&str; 19] = [
     "user",
 ];
 
+/// Whether what stands before `://` is a word.
+fn has_scheme(text: &str) -> bool {
+    let is_of_a_word = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    text.split_once("://").is_some_and(|(scheme, _)| scheme.chars().all(is_of_a_word))
+}
+
 /// Whether a parameter of an address is one of those whose values are shown.
 pub(crate) fn is_shown(name: &str) -> bool {
     SHOWN.contains(&name)
@@ -184,6 +206,10 @@ pub(crate) fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
         return if is_keyword_form(address) { "…".to_owned() } else { address.to_owned() };
     };
+    // What stands before may be anything, also a list of keywords with a password.
+    if !has_scheme(address) {
+        return "…".to_owned();
+    }
     let (user, rest) = match rest.rsplit_once('@') {
         // A password may hold the characters that end a user, a host or a path, if it was not encoded; then nobody knows
         // where it begins and ends.
@@ -283,6 +309,7 @@ mod tests {
             "host=h user=me password=s3cret",
             "password='s3cret' dbname=d",
             "PASSWORD = s3cret host=h",
+            "host=http://h password=s3cret user=me",
         ] {
             let error = text.parse::<Address>().unwrap_err();
             let shown = format!("{error} {error:?}");
@@ -312,8 +339,7 @@ mod tests {
             match text.parse::<Address>() {
                 Ok(address) => {
                     said += &format!("{address} {address:?}");
-                    // Never reached: what is wrong is found before anything is connected to.
-                    if let Err(error) = crate::store::postgres::check_address(&text) {
+                    if let Err(error) = address.check() {
                         said += &format!("{error} {error:?}");
                     }
                 }

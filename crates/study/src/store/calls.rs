@@ -35,6 +35,11 @@ macro_rules! read_from_a_table {
             self.read(study, |table| table.steps_since(sequence, limit))
         }
 
+        #[allow(clippy::redundant_closure_for_method_calls, reason = "a table has a lifetime")]
+        fn notes(&self, study: &str) -> $crate::error::Result<Vec<$crate::note::Note>> {
+            self.read(study, |table| table.notes())
+        }
+
         fn best(
             &self,
             study: &str,
@@ -53,6 +58,14 @@ macro_rules! written_by_the_rules {
     () => {
         fn set_budget(&self, study: &str, budget: u64) -> $crate::error::Result<()> {
             self.write(study, |rules| rules.set_budget(budget))
+        }
+
+        fn set_paused(&self, study: &str, paused: bool) -> $crate::error::Result<()> {
+            self.write(study, |rules| rules.set_paused(paused))
+        }
+
+        fn note(&self, study: &str, trial: u64, text: &str) -> $crate::error::Result<()> {
+            self.write(study, |rules| rules.note(trial, text))
         }
 
         fn resume(
@@ -97,6 +110,14 @@ macro_rules! written_by_the_rules {
 
         fn release(&self, study: &str, token: $crate::trial::Token) -> $crate::error::Result<()> {
             self.write(study, |rules| rules.release(token))
+        }
+
+        fn pause_trial(
+            &self,
+            study: &str,
+            token: $crate::trial::Token,
+        ) -> $crate::error::Result<()> {
+            self.write(study, |rules| rules.pause(token))
         }
     };
 }

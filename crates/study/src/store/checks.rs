@@ -68,6 +68,19 @@ pub(super) fn storable(study: &str, trial: u64, outcome: &Outcome) -> Result<Out
     })
 }
 
+/// Refuses a fidelity up to which no trial can go.
+pub(super) fn check_until(study: &str, until: f64) -> Result<()> {
+    match until > 0.0 && until.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Invalid {
+            study: study.to_owned(),
+            field: "fidelity of a plan",
+            value: until.to_string(),
+            allowed: "a finite number above 0".to_owned(),
+        }),
+    }
+}
+
 /// A step in the form that every back end can hold.
 pub(super) fn storable_step(study: &str, trial: u64, step: &Measurement) -> Result<Measurement> {
     let refuse = |value: String| Error::Invalid {

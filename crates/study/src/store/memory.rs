@@ -17,6 +17,7 @@ use crate::clock::{Clock, Timestamp};
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::random::random_word;
 use crate::settings::{EngineSpan, Record, check_format};
 use crate::step::Step;
@@ -118,6 +119,10 @@ impl Reader for Memory {
         })
     }
 
+    fn notes(&self, study: &str) -> Result<Vec<Note>> {
+        self.read(study, |table| table.notes.values().cloned().collect())
+    }
+
     fn counts(&self, study: &str) -> Result<Counts> {
         self.read(study, |table| table.head.counts)
     }
@@ -207,12 +212,13 @@ struct Table {
     /// By trial and fidelity: above 0, the bits of numbers sort like them.
     steps: BTreeMap<(u64, u64), Step>,
     steps_by_sequence: BTreeMap<u64, (u64, u64)>,
+    notes: BTreeMap<u64, Note>,
 }
 
 impl Table {
     fn new(record: Record, fence: u64) -> Self {
         Self {
-            head: Head::new(&record.settings, fence),
+            head: Head::new(&record, fence),
             record,
             now: Timestamp(0),
             trials: Vec::new(),
@@ -226,6 +232,7 @@ impl Table {
             additions: HashMap::new(),
             steps: BTreeMap::new(),
             steps_by_sequence: BTreeMap::new(),
+            notes: BTreeMap::new(),
         }
     }
 
@@ -233,6 +240,7 @@ impl Table {
         let mut record = self.record.clone();
         check_format(&record.settings.name, record.format)?;
         record.settings.budget = self.head.budget;
+        record.paused = self.head.paused;
         Ok(record)
     }
 
@@ -246,6 +254,7 @@ impl Table {
                 self.due.insert((lease.due, trial.id));
                 self.held.entry(lease.worker.clone()).or_default().insert(trial.id);
             }
+            State::Paused(_) => {}
             State::Finished(finish) => {
                 if let Some(value) = ranked_value(&finish.outcome) {
                     let score = self.record.settings.goal.first_direction().turn(value);
@@ -271,8 +280,8 @@ impl Table {
                     }
                 }
             }
-            // Finished trials never change.
-            State::Finished(_) => {}
+            // Finished trials never change, and paused ones are in no list.
+            State::Paused(_) | State::Finished(_) => {}
         }
     }
 
@@ -401,6 +410,16 @@ impl Rows for Table {
             self.steps.remove(&(trial, step.fidelity().to_bits()));
             self.steps_by_sequence.remove(&step.sequence);
         }
+        Ok(())
+    }
+
+    fn keep_note(&mut self, note: &Note) -> Result<()> {
+        self.notes.insert(note.trial, note.clone());
+        Ok(())
+    }
+
+    fn drop_note(&mut self, trial: u64) -> Result<()> {
+        self.notes.remove(&trial);
         Ok(())
     }
 

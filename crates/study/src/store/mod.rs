@@ -46,6 +46,13 @@
 //! a later one brings queued trials up to date. Once somebody worked on the copy, so that a trial has another outcome, holder or
 //! configuration than there, transfers are refused. The steps of finished trials come with them. Keys of asks and additions stay behind.
 //!
+//! **Pause.** A paused study begins no trial: an ask gives what its worker holds, and one that would otherwise give more is
+//! refused ([`Error::Paused`](crate::Error::Paused)), so that nobody takes the pause for the end. What runs goes on, is renewed and
+//! is told as ever.
+//!
+//! **Notes** are texts of people on trials, one a trial, kept beside them: whoever writes another replaces it, and an empty one
+//! removes it. No method reads them, and they are no changes.
+//!
 //! **Counts** and the best trials are kept, not computed: reading them costs the same at any size.
 //!
 //! **Steps** are measurements of a running trial at growing fidelities. A report gives a trial some, under its token, and is a
@@ -54,6 +61,13 @@
 //! from there on are dropped first. Steps have sequence numbers of their own; [`Reader::steps_since`] gives them in order, and
 //! whoever applies them by the same rule has the stored curves. All steps of a trial are stored before it finishes, and stay
 //! with it. A trial whose outcome is a measurement below the highest fidelity was stopped; it is not among the best.
+//!
+//! **Pauses.** A worker that came to the fidelity of its claim may pause the trial: nobody holds it any more, it waits outside the
+//! queue, and its steps stay. Pausing again with the same token changes nothing. Only an ask that plans gets it back: its proposal
+//! says which paused trials to continue, and up to where, beside new configurations and how far each of those goes. A plan that
+//! names a trial that is not paused any more is dropped, as a proposal is that did not know of all trials; of what it names, no
+//! more is continued than the worker wants to hold. A plan may offer less than that: it was made for those who were free then. Continuing counts against no budget. A trial keeps how far it was to go
+//! when it is released or lost.
 //!
 //! **Durability.** What was acknowledged is not lost by killing any process (SQLite, PostgreSQL: nor by loss of power
 //! or a crash of the server). Only heartbeats may be lost. A refused call changes nothing. A call whose back end failed may be repeated with the same keys, whether or not it was done. Finished trials never
@@ -99,6 +113,7 @@ use crate::attributes::Attributes;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::settings::{EngineSpan, Record};
 use crate::step::{Report, Step};
 use crate::trial::{Change, Claim, State, Token, Trial};
@@ -122,6 +137,8 @@ pub struct Ask<'a> {
     pub wanted: usize,
     /// Whether it wants new trials only, beside those that it holds: what waits in the queue is left to others.
     pub fresh: bool,
+    /// Whether it can continue paused trials: it then brings a plan where others bring a proposal.
+    pub plans: bool,
 }
 
 /// A worker that starts again, and shows that it is the same.
@@ -166,10 +183,25 @@ pub struct Proposal {
     pub known: u64,
     /// What to try.
     pub configurations: Vec<Configuration>,
+    /// Up to which fidelity each of them is evaluated at first; empty if all are evaluated to the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untils: Vec<f64>,
+    /// Which paused trials go on, the most promising first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continued: Vec<Continuation>,
     /// Whether the space has no other points: fewer than are missing are then accepted.
     pub exhausted: bool,
     /// The version of the engine that proposed them.
     pub engine: String,
+}
+
+/// A paused trial that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Continuation {
+    /// The trial.
+    pub trial: u64,
+    /// Up to which fidelity.
+    pub until: f64,
 }
 
 /// The answer to an ask.
@@ -221,6 +253,7 @@ pub struct Filter {
 pub enum Stage {
     Queued,
     Running,
+    Paused,
     Finished,
 }
 
@@ -232,14 +265,15 @@ impl Stage {
         match state {
             State::Queued(_) => Self::Queued,
             State::Running(_) => Self::Running,
+            State::Paused(_) => Self::Paused,
             State::Finished(_) => Self::Finished,
         }
     }
 
-    /// As it is stored.
+    /// As it is stored. A paused trial is stored like one that waits, with the time since when it is paused.
     fn word(self) -> &'static str {
         match self {
-            Self::Queued => "queued",
+            Self::Queued | Self::Paused => "queued",
             Self::Running => "running",
             Self::Finished => "finished",
         }
@@ -314,6 +348,9 @@ pub trait Reader: Send + Sync {
     /// were stopped early are not among them.
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>>;
 
+    /// The notes on trials, in the order of the trials.
+    fn notes(&self, study: &str) -> Result<Vec<Note>>;
+
     /// How many trials are queued, running and finished.
     fn counts(&self, study: &str) -> Result<Counts>;
 
@@ -339,6 +376,12 @@ pub trait Store: Reader {
 
     /// Changes how many trials the study may have. Trials that exist stay.
     fn set_budget(&self, study: &str, budget: u64) -> Result<()>;
+
+    /// Pauses a study, or lets it go on.
+    fn set_paused(&self, study: &str, paused: bool) -> Result<()>;
+
+    /// Writes a note on a trial, in the place of the one that was there; an empty text removes it.
+    fn note(&self, study: &str, trial: u64, text: &str) -> Result<()>;
 
     /// Gives a worker the trials that it runs already, then queued ones, then those that other workers lost, then proposed
     /// ones.
@@ -385,6 +428,9 @@ pub trait Store: Reader {
 
     /// Gives a trial back to the queue.
     fn release(&self, study: &str, token: Token) -> Result<()>;
+
+    /// Pauses a running trial: whoever plans may continue it.
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()>;
 
     /// Makes anew what is kept beside the rows of a study: its counts, its last numbers, the index of its best trials.
     fn recount(&self, study: &str) -> Result<()> {

@@ -10,7 +10,8 @@ use crate::addition::Addition;
 use crate::clock::Timestamp;
 use crate::counts::Counts;
 use crate::error::{Error, Result};
-use crate::settings::Settings;
+use crate::note::Note;
+use crate::settings::Record;
 use crate::step::{Report, Step};
 use crate::trial::{Token, Trial};
 
@@ -37,11 +38,14 @@ pub(super) struct Head {
     pub steps: u64,
     /// How many trials are queued, running and finished.
     pub counts: Counts,
+    /// Whether no trial begins.
+    pub paused: bool,
 }
 
 impl Head {
     /// The head of a new study.
-    pub fn new(settings: &Settings, fence: u64) -> Self {
+    pub fn new(record: &Record, fence: u64) -> Self {
+        let settings = &record.settings;
         Self {
             budget: settings.budget,
             retries: settings.retries,
@@ -51,6 +55,7 @@ impl Head {
             fence,
             steps: 0,
             counts: Counts::default(),
+            paused: record.paused,
         }
     }
 }
@@ -136,6 +141,9 @@ pub(super) trait Rows {
     fn insert_step(&mut self, step: &Step) -> Result<()>;
     /// Drops the steps of a trial at this fidelity and above.
     fn drop_steps(&mut self, trial: u64, fidelity: f64) -> Result<()>;
+    /// Keeps a note on a trial in the place of the one that was there.
+    fn keep_note(&mut self, note: &Note) -> Result<()>;
+    fn drop_note(&mut self, trial: u64) -> Result<()>;
     /// Notes that an engine proposed the trials from `first_trial` on, unless it is the latest that was noted.
     fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()>;
 }

@@ -12,15 +12,19 @@ use wimble::outcome::{Measurement, Outcome};
 use wimble::space::Configuration;
 
 use super::checks::{
-    check_additions, check_ask, check_resume, check_tell, invalid, storable, storable_step,
+    check_additions, check_ask, check_resume, check_tell, check_until, invalid, storable,
+    storable_step,
 };
 use super::rows::{Answer, Granted, Head, Holder, REVIEWED, Reads, Rows};
-use super::{ANSWERS_KEPT, Ask, LONGEST_NOTICE, Proposal, Refused, Reply, Resume, Tell};
+use super::{
+    ANSWERS_KEPT, Ask, Continuation, LONGEST_NOTICE, Proposal, Refused, Reply, Resume, Tell,
+};
 use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
-use crate::trial::{Claim, Ended, Finish, Lease, Origin, State, Token, Trial};
+use crate::note::{Note, check_note};
+use crate::trial::{Claim, Ended, Finish, Lease, Origin, Pause, State, Token, Trial};
 
 /// The rules for one call.
 pub(super) struct Rules<'a, R: Rows> {
@@ -43,22 +47,32 @@ impl<'a, R: Rows> Rules<'a, R> {
             return self.repeat(ask, &answer).map(Reply::Claims);
         }
         let held = self.rows.held_by(ask.holder(), ask.wanted)?;
-        let waiting = if ask.fresh { 0 } else { ask.wanted - held.len() };
+        // A paused study gives what its worker holds.
+        let paused = self.head.paused;
+        let waiting = if ask.fresh || paused { 0 } else { ask.wanted - held.len() };
         let queued = self.rows.queued(waiting)?;
         let stale = self.rows.stale_answers(self.now, REVIEWED)?;
         let overdue = self.overdue(ask, waiting - queued.len())?;
         let missing = ask.wanted - held.len() - queued.len() - overdue.len();
         let evaluated_here = self.head.issued - self.head.counts.imported;
         let room = self.head.budget.saturating_sub(evaluated_here);
-        let missing = missing.min(usize::try_from(room).unwrap_or(usize::MAX));
-        let fresh: &[_] = match proposal {
-            _ if missing == 0 => &[],
-            Some(Proposal { known, configurations, exhausted, .. })
-                if *known == self.head.issued
-                    && (configurations.len() >= missing || *exhausted) =>
-            {
-                configurations
+        let waits = self.head.counts.queued + if ask.plans { self.head.counts.paused } else { 0 };
+        if paused && held.is_empty() && (room > 0 || waits > 0) {
+            return Err(Error::Paused { study: self.study.to_owned() });
+        }
+        let room = if paused { 0 } else { room };
+        let continuable = if ask.plans && !paused { self.head.counts.paused } else { 0 };
+        let most = usize::try_from(room.saturating_add(continuable)).unwrap_or(usize::MAX);
+        let missing = missing.min(most);
+        let accepted = match proposal {
+            Some(proposal) if missing > 0 => self.accepted(ask, proposal, missing)?,
+            _ => None,
+        };
+        let (fresh, untils, continued): (&[_], &[f64], Vec<Trial>) = match (accepted, proposal) {
+            (Some(continued), Some(proposal)) => {
+                (&proposal.configurations, &proposal.untils, continued)
             }
+            _ if missing == 0 => (&[], &[], Vec::new()),
             _ => return Ok(Reply::Propose { count: missing, room, issued: self.head.issued }),
         };
         let mut claims = Vec::with_capacity(ask.wanted);
@@ -81,13 +95,20 @@ impl<'a, R: Rows> Rules<'a, R> {
             self.change(&mut trial, running)?;
             claims.push(claim(&trial, self.head.fence));
         }
+        for mut trial in continued {
+            let running = self.grant(ask);
+            self.change(&mut trial, running)?;
+            claims.push(claim(&trial, self.head.fence));
+        }
         if let Some(proposal) = proposal.filter(|_| !fresh.is_empty()) {
             self.rows.note_engine(&proposal.engine, self.head.issued)?;
         }
-        for configuration in fresh.iter().take(usize::try_from(room).unwrap_or(usize::MAX)) {
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        for (place, configuration) in fresh.iter().take(room).enumerate() {
             let taken = claims.len() < ask.wanted;
             let state = if taken { self.grant(ask) } else { State::Queued(None) };
-            let trial = self.issue(configuration.clone(), Origin::Proposed, state)?;
+            let until = untils.get(place).copied();
+            let trial = self.issue(configuration.clone(), Origin::Proposed, state, until)?;
             if taken {
                 claims.push(claim(&trial, self.head.fence));
             }
@@ -101,6 +122,37 @@ impl<'a, R: Rows> Rules<'a, R> {
             self.rows.save_head(&self.head)?;
         }
         Ok(Reply::Claims(claims))
+    }
+
+    /// The paused trials that a proposal continues, as they will be; `None` if the proposal is to be dropped.
+    fn accepted(
+        &mut self,
+        ask: &Ask<'_>,
+        proposal: &Proposal,
+        missing: usize,
+    ) -> Result<Option<Vec<Trial>>> {
+        let Proposal { known, configurations, continued, exhausted, .. } = proposal;
+        // A plan was made for the workers that were free then: one that is free since asks again.
+        let (offered, wanted) = match ask.plans {
+            true => (configurations.len() + continued.len(), 1),
+            false => (configurations.len(), missing),
+        };
+        if *known != self.head.issued || (offered < wanted && !exhausted) {
+            return Ok(None);
+        }
+        let most = if ask.plans { missing } else { 0 };
+        let mut trials = Vec::with_capacity(continued.len().min(most));
+        for &Continuation { trial, until } in continued.iter().take(most) {
+            check_until(self.study, until)?;
+            match self.rows.trial(trial)? {
+                Some(paused) if matches!(paused.state, State::Paused(_)) => {
+                    trials.push(Trial { until: Some(until), ..paused });
+                }
+                _ => return Ok(None),
+            }
+        }
+        proposal.untils.iter().try_for_each(|until| check_until(self.study, *until))?;
+        Ok(Some(trials))
     }
 
     /// Gives the trials that earlier incarnations of a worker hold to its present one, under new tokens.
@@ -152,12 +204,14 @@ impl<'a, R: Rows> Rules<'a, R> {
                 ids.push(id);
                 continue;
             }
+            // Steps come before the end of their trial.
+            self.append(self.head.issued, Vec::new(), curve)?;
             let state = match outcome {
                 None => State::Queued(None),
                 Some(outcome) => State::Finished(self.imported(addition, outcome)),
             };
-            let trial = self.issue(addition.configuration.clone(), addition.origin(), state)?;
-            self.append(trial.id, Vec::new(), curve)?;
+            let trial =
+                self.issue(addition.configuration.clone(), addition.origin(), state, None)?;
             self.rows.keep_addition(&addition.key, trial.id)?;
             ids.push(trial.id);
         }
@@ -205,7 +259,8 @@ impl<'a, R: Rows> Rules<'a, R> {
         if let State::Running(lease) = trial.state.clone() {
             let (key, lease) = (Some(key.to_owned()), Lease { notice: None, ..lease });
             let attributes = attributes.clone();
-            let finish = Finish { outcome, attributes, at: self.now, lease, key };
+            let after_step = self.head.steps;
+            let finish = Finish { outcome, attributes, at: self.now, lease, key, after_step };
             self.change(&mut trial, State::Finished(finish))?;
         }
         self.rows.save_head(&self.head)
@@ -217,12 +272,45 @@ impl<'a, R: Rows> Rules<'a, R> {
         self.rows.save_head(&self.head)
     }
 
+    /// Pauses a trial. Done again with the same token, it changes nothing.
+    pub fn pause(&mut self, token: Token) -> Result<()> {
+        if let Some(Trial { state: State::Paused(pause), .. }) = self.rows.trial(token.trial)?
+            && pause.lease.fence == token.fence
+        {
+            return Ok(());
+        }
+        let mut trial = self.held(token)?;
+        if let State::Running(lease) = trial.state.clone() {
+            let lease = Lease { notice: None, ..lease };
+            let pause = Pause { at: self.now, lease, after_step: self.head.steps };
+            self.change(&mut trial, State::Paused(pause))?;
+        }
+        self.rows.save_head(&self.head)
+    }
+
     pub fn set_budget(&mut self, budget: u64) -> Result<()> {
         if !(1..=i64::MAX as u64).contains(&budget) {
             return Err(invalid(self.study, "budget", budget, i64::MAX as u64));
         }
         self.head.budget = budget;
         self.rows.save_head(&self.head)
+    }
+
+    pub fn set_paused(&mut self, paused: bool) -> Result<()> {
+        self.head.paused = paused;
+        self.rows.save_head(&self.head)
+    }
+
+    pub fn note(&mut self, trial: u64, text: &str) -> Result<()> {
+        check_note(self.study, text)?;
+        if trial >= self.head.issued {
+            let (study, issued) = (self.study.to_owned(), self.head.issued);
+            return Err(Error::UnknownTrial { study, trial, issued });
+        }
+        match text.trim() {
+            "" => self.rows.drop_note(trial),
+            text => self.rows.keep_note(&Note { trial, text: text.to_owned(), at: self.now }),
+        }
     }
 
     /// The claims that an ask was given before.
@@ -241,14 +329,15 @@ impl<'a, R: Rows> Rules<'a, R> {
             // Another worker has it by now, or had it, or it was lost too often: the token is worth nothing.
             let is_over = match &trial.state {
                 State::Running(lease) => lease.fence > token.fence,
+                State::Paused(_) => true,
                 State::Finished(finish) => finish.lease.fence > token.fence || finish.key.is_none(),
                 State::Queued(_) => false,
             };
             if is_over {
                 continue;
             }
-            let configuration = trial.configuration;
-            claims.push(Claim { trial: token.trial, configuration, token, attempt });
+            let (configuration, until) = (trial.configuration, trial.until);
+            claims.push(Claim { trial: token.trial, configuration, token, attempt, until });
         }
         Ok(claims)
     }
@@ -318,7 +407,8 @@ impl<'a, R: Rows> Rules<'a, R> {
             due: at,
             notice: None,
         };
-        Finish { outcome, attributes: addition.attributes.clone(), at, lease, key: None }
+        let (attributes, after_step) = (addition.attributes.clone(), self.head.steps);
+        Finish { outcome, attributes, at, lease, key: None, after_step }
     }
 
     /// Up to `limit` trials of other workers that the asker may take: their leases are due, and their workers were silent
@@ -342,7 +432,8 @@ impl<'a, R: Rows> Rules<'a, R> {
                     let reason = format!("its worker was lost {} times", trial.lost);
                     let (outcome, attributes) =
                         (Outcome::Failed(reason.into()), Attributes::default());
-                    let finish = Finish { outcome, attributes, at: self.now, lease, key: None };
+                    let (at, key, after_step) = (self.now, None, self.head.steps);
+                    let finish = Finish { outcome, attributes, at, lease, key, after_step };
                     self.change(&mut trial, State::Finished(finish))?;
                     failed = true;
                 }
@@ -387,6 +478,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         configuration: Configuration,
         origin: Origin,
         state: State,
+        until: Option<f64>,
     ) -> Result<Trial> {
         self.head.sequence += 1;
         let trial = Trial {
@@ -397,6 +489,7 @@ impl<'a, R: Rows> Rules<'a, R> {
             lost: 0,
             sequence: self.head.sequence,
             proposed: self.now,
+            until,
         };
         self.head.issued += 1;
         self.head.counts.enter(&trial.state);
@@ -439,6 +532,8 @@ impl<'a, R: Rows> Rules<'a, R> {
             State::Queued(Some(Ended::Released)) => {
                 "it was released, and the trial is back in the queue".to_owned()
             }
+            State::Paused(pause) if token.fence > pause.lease.fence => return Err(unknown()),
+            State::Paused(_) => "it was paused".to_owned(),
             State::Finished(finish) if token.fence > finish.lease.fence => return Err(unknown()),
             State::Finished(finish) if finish.key.is_none() => {
                 format!("its lease ended, and the trial finished: {}", finish.outcome)
@@ -472,5 +567,6 @@ fn claim(trial: &Trial, fence: u64) -> Claim {
         configuration: trial.configuration.clone(),
         token: Token { trial: trial.id, fence },
         attempt: trial.lost + 1,
+        until: trial.until,
     }
 }

@@ -7,6 +7,9 @@
 //! command = ["./train", "--rate", "{rate}", ["--momentum", "{momentum}"]]
 //! ```
 //!
+//! In a study with a fidelity its name stands for the fidelity up to which the trial is evaluated now: `{epochs}`. A command that takes
+//! it can be continued later.
+//!
 //! A filled argument reaches the program as one argument, whatever is in it: there is no shell between.
 
 use wimble::space::{Configuration, SearchSpace};
@@ -22,7 +25,7 @@ pub const FACTS: [(&str, &str); 6] = [
 ];
 
 /// What the placeholders that are no parameters stand for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "see FACTS")]
 pub struct Facts {
     pub trial: u64,
@@ -31,10 +34,15 @@ pub struct Facts {
     pub params_file: String,
     pub result_file: String,
     pub folder: String,
+    /// The name of the fidelity, and up to where the trial is evaluated.
+    pub until: Option<(String, f64)>,
 }
 
 impl Facts {
     fn get(&self, name: &str) -> Option<String> {
+        if let Some((_, until)) = self.until.as_ref().filter(|(fidelity, _)| fidelity == name) {
+            return Some(until.to_string());
+        }
         Some(match name {
             "trial" => self.trial.to_string(),
             "study" => self.study.clone(),
@@ -118,9 +126,9 @@ impl Template {
         })
     }
 
-    /// Refuses a name that stands for nothing.
-    pub fn check(&self, space: &SearchSpace) -> Result<(), Unreadable> {
-        let parameters = || space.parameters().map(|parameter| parameter.name);
+    /// Refuses a name that stands for nothing: neither for a parameter nor for the fidelity of the study nor for a fact.
+    pub fn check(&self, space: &SearchSpace, fidelity: Option<&str>) -> Result<(), Unreadable> {
+        let parameters = || space.parameters().map(|parameter| parameter.name).chain(fidelity);
         for name in self.placeholders() {
             if parameters().any(|known| known == name)
                 || FACTS.iter().any(|(fact, _)| *fact == name)
@@ -215,6 +223,7 @@ mod tests {
             params_file: "p.json".into(),
             result_file: "r".into(),
             folder: "f".into(),
+            until: Some(("epochs".into(), 9.0)),
         }
     }
 
@@ -234,6 +243,9 @@ mod tests {
         assert_eq!(filled("{{{n}}}", &configuration).unwrap(), "{3}");
         assert_eq!(filled("{{n}}", &configuration).unwrap(), "{n}");
         assert_eq!(filled("t{trial}-{lr}{n}", &configuration).unwrap(), "t7-1e-53");
+        assert_eq!(filled("--epochs={epochs}", &configuration).unwrap(), "--epochs=9");
+        let own = [("epochs", 3)].into_iter().collect();
+        assert_eq!(filled("{epochs}", &own).unwrap(), "3", "a parameter comes first");
         assert_eq!(filled("", &configuration).unwrap(), "");
         assert_eq!(filled("{other}", &configuration), None);
     }
@@ -256,7 +268,10 @@ mod tests {
     fn what_stands_for_nothing_is_refused() {
         let space = SearchSpace::new([Dimension::real("rate", 0.0, 1.0)]).unwrap();
         let refused =
-            |text: &str| Template::parse(text).unwrap().check(&space).unwrap_err().message;
+            |text: &str| Template::parse(text).unwrap().check(&space, None).unwrap_err().message;
+        let epochs = Template::parse("{epochs}").unwrap();
+        assert_eq!(epochs.check(&space, Some("epochs")), Ok(()));
+        assert!(epochs.check(&space, None).is_err());
         assert!(refused("{rat}").contains("the nearest is {rate}"));
         assert!(refused("{x y}").contains("there are rate, trial, study"));
         for (text, part) in [("{", "{"), ("a}b", "}"), ("{}", "{}"), ("{a{b}", "{"), ("{rate", "{")]

@@ -40,6 +40,7 @@ pub use document::Format;
 pub use mistake::{Mistake, Mistakes};
 pub use reader::SETTINGS;
 
+use crate::advice::StopWhen;
 use crate::notice::On;
 use crate::settings::Settings;
 
@@ -73,6 +74,8 @@ pub struct StudyFile {
     pub time: Option<Duration>,
     /// How much of all evaluations is carried out, in the unit of the fidelity, before no new trials begin.
     pub spend: Option<f64>,
+    /// When the study has gained enough, so that no new trials begin.
+    pub stop_when: Option<StopWhen>,
     /// How many commands run at a time.
     pub workers: usize,
     /// How long a worker keeps a trial without a heartbeat.
@@ -176,10 +179,10 @@ impl StudyFile {
         );
         let default = stored.cloned().unwrap_or(Settings {
             batch_size: self.workers,
-            budget: match (self.time, self.spend) {
+            budget: match (self.time, self.spend, self.stop_when) {
                 // A grid is gone through to its end.
                 _ if default.method.settings::<Grid>().is_some() => self.all_configurations(),
-                (None, None) => DEFAULT_TRIALS.min(self.all_configurations()),
+                (None, None, None) => DEFAULT_TRIALS.min(self.all_configurations()),
                 _ => self.all_configurations(),
             },
             ..default

@@ -29,11 +29,12 @@ pub enum Standing {
     Failed,
     Infeasible,
     Stopped,
+    Paused,
 }
 
 impl Standing {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Queued,
         Self::Running,
         Self::Complete,
@@ -41,6 +42,7 @@ impl Standing {
         Self::Failed,
         Self::Infeasible,
         Self::Stopped,
+        Self::Paused,
     ];
 
     /// Of a trial of a study with this goal.
@@ -48,6 +50,7 @@ impl Standing {
         match &trial.state {
             State::Queued(_) => Self::Queued,
             State::Running(_) => Self::Running,
+            State::Paused(_) => Self::Paused,
             State::Finished(finish) => match &finish.outcome {
                 Outcome::Measured(told) if goal.part(told).is_some() => Self::Stopped,
                 Outcome::Measured(_) if trial.is_violating(goal) => Self::Violating,
@@ -68,6 +71,7 @@ impl Standing {
             Self::Failed => "failed",
             Self::Infeasible => "infeasible",
             Self::Stopped => "stopped",
+            Self::Paused => "paused",
         }
     }
 }

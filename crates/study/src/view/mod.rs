@@ -2,6 +2,7 @@
 //! numbers. The page of `wimble serve`, `wimble plot` and `wimble trials --where` prepare their data here.
 
 pub mod axes;
+pub mod certificate;
 pub mod chronicle;
 pub mod figures;
 pub mod filter;

@@ -49,7 +49,8 @@ pub fn readers_follow_the_changes(place: &Place) {
 pub fn stale_proposals_are_dropped(place: &Place) {
     let study = open(place, settings());
     let configurations = vec![one(&study, "w", "k").configuration; 2];
-    let ask = Ask { worker: "v", incarnation: None, key: "k2", wanted: 1, fresh: false };
+    let ask =
+        Ask { worker: "v", incarnation: None, key: "k2", wanted: 1, fresh: false, plans: false };
     for known in [0, 2] {
         let stale = proposal(known, configurations.clone());
         let reply = place.store.ask("s", &ask, Some(&stale)).unwrap();

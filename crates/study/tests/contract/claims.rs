@@ -102,7 +102,9 @@ pub fn a_clock_that_jumps_forwards_takes_nothing_from_a_worker_that_is_alive(pla
 pub fn incarnations_of_one_name_do_not_meet(place: &Place) {
     let study = open(place, settings().budget(4));
     let ask = |incarnation, key: &str| {
-        study.ask_with(&Ask { worker: "w", incarnation, key, wanted: 2, fresh: false }).unwrap()
+        study
+            .ask_with(&Ask { worker: "w", incarnation, key, wanted: 2, fresh: false, plans: false })
+            .unwrap()
     };
     let one = ask(Some("one"), "k1");
     let two = ask(Some("two"), "k2");
@@ -123,6 +125,7 @@ pub fn a_worker_that_shows_its_incarnation_continues_once(place: &Place) {
                 key,
                 wanted: 2,
                 fresh: false,
+                plans: false,
             })
             .unwrap()
     };

@@ -26,12 +26,21 @@ fn sqlite() -> Place {
 }
 
 fn postgres() -> Option<Place> {
-    let address = server::schema("the contract")?;
+    server::schema("the contract").map(|address| at(&address))
+}
+
+/// Through PgBouncer in transaction mode, which has four connections for all tests that run at a time.
+fn pooled() -> Option<Place> {
+    server::pooled_schema("the contract through a pooler").map(|address| at(&address))
+}
+
+fn at(address: &str) -> Place {
     let clock = ManualClock::default();
-    let store = Postgres::open(&address, clock.clone()).unwrap();
-    Some(Place { store: Arc::new(store), clock, kept: None })
+    let store = Postgres::open(address, clock.clone()).unwrap();
+    Place { store: Arc::new(store), clock, kept: None }
 }
 
 hold!(on_memory: Some(crate::memory()));
 hold!(on_sqlite: Some(crate::sqlite()));
 hold!(on_postgres: crate::postgres());
+hold!(behind_a_pooler: crate::pooled());

@@ -65,7 +65,8 @@ pub fn an_older_engine_is_continued_and_the_record_says_from_which_trial(place: 
     // What an older program did: two proposals, and what a user added in between.
     for (key, known) in [("old-1", 0), ("old-2", 3)] {
         let made = Proposal { engine: "0.0.9".into(), ..proposal(known, vec![point(), point()]) };
-        let ask = Ask { worker: key, incarnation: None, key, wanted: 2, fresh: false };
+        let ask =
+            Ask { worker: key, incarnation: None, key, wanted: 2, fresh: false, plans: false };
         let reply = place.store.ask("s", &ask, Some(&made)).unwrap();
         assert!(matches!(reply, Reply::Claims(claims) if claims.len() == 2));
         if known == 0 {
@@ -270,7 +271,8 @@ pub fn given_values_are_proposed_and_the_queue_is_left_to_others(place: &Place) 
     let values: Configuration =
         [("rate", Value::Real(0.25)), ("kind", Value::from("b"))].into_iter().collect();
     let given = Study::open(Arc::clone(&place.store), "s").unwrap().fixing(values).unwrap();
-    let ask = |key, fresh| Ask { worker: key, incarnation: None, key, wanted: 2, fresh };
+    let ask =
+        |key, fresh| Ask { worker: key, incarnation: None, key, wanted: 2, fresh, plans: false };
     let claims = given.ask_with(&ask("f", true)).unwrap();
     assert_eq!(claims.iter().map(|claim| claim.trial).collect::<Vec<_>>(), [3, 4]);
     for claim in &claims {

@@ -3,7 +3,9 @@
 pub mod additions;
 pub mod changes;
 pub mod claims;
+pub mod continuations;
 pub mod keys;
+pub mod pauses;
 pub mod reports;
 pub mod steps;
 pub mod studies;
@@ -85,11 +87,21 @@ macro_rules! hold {
                     steps_that_cannot_be_stored_are_refused_with_the_whole_call,
                     readers_follow_the_steps,
                     stopped_trials_are_not_among_the_best;
+                continuations:
+                    a_paused_trial_waits_outside_the_queue_until_a_plan_continues_it,
+                    a_plan_that_names_what_is_not_paused_any_more_is_dropped,
+                    how_far_a_trial_goes_stays_with_it,
+                    steps_and_ends_come_in_one_order_to_whoever_reads_them,
+                    paused_trials_are_copied_with_their_steps;
                 keys:
                     asking_again_with_the_same_key_gives_the_same,
                     a_restarted_worker_gets_its_own_back,
                     telling_again_with_the_same_key_is_acknowledged,
                     answers_are_forgotten_long_after_their_trials_ended;
+                pauses:
+                    a_paused_study_begins_nothing_and_what_runs_goes_on,
+                    a_paused_study_whose_budget_is_spent_is_over,
+                    notes_stay_beside_their_trials;
                 transfers:
                     a_copy_has_the_same_numbers_history_and_attributes,
                     a_backup_of_a_running_study_is_brought_up_to_date,
@@ -141,7 +153,14 @@ fn point() -> Configuration {
 }
 
 fn proposal(known: u64, configurations: Vec<Configuration>) -> Proposal {
-    Proposal { known, configurations, exhausted: false, engine: ENGINE.to_owned() }
+    Proposal {
+        known,
+        configurations,
+        untils: Vec::new(),
+        continued: Vec::new(),
+        exhausted: false,
+        engine: ENGINE.to_owned(),
+    }
 }
 
 fn state(study: &Study, trial: u64) -> State {

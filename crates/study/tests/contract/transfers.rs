@@ -39,7 +39,7 @@ pub fn a_copy_has_the_same_numbers_history_and_attributes(place: &Place) {
         match &there.state {
             State::Running(_) => assert_eq!(Stage::of(&here.state), Stage::Queued),
             State::Queued(_) => assert_eq!(there.state, here.state),
-            State::Finished(_) => assert_eq!(there.state, here.state),
+            State::Paused(_) | State::Finished(_) => assert_eq!(there.state, here.state),
         }
     }
     let renamed = Settings { name: "copy".into(), ..settings() };

@@ -28,6 +28,7 @@ pub fn runner(file: &StudyFile, worker: &str) -> Runner {
         workers: file.workers,
         time: file.time,
         spend: file.spend,
+        stop_when: file.stop_when,
         patience: PATIENCE,
         kept: None,
         stop: Stop::default(),

@@ -15,11 +15,23 @@ use std::time::Duration;
 /// The variable with the server's address.
 pub const ADDRESS: &str = "WIMBLE_TEST_POSTGRES";
 
+/// The variable with the address of a pooler in front of it.
+pub const POOLER: &str = "WIMBLE_TEST_POOLER";
+
 /// The address of a schema that no other test has; without a server `None`, and a line that says what is skipped.
 pub fn schema(skipped: &str) -> Option<String> {
+    schema_at(ADDRESS, skipped)
+}
+
+/// The same, through the pooler.
+pub fn pooled_schema(skipped: &str) -> Option<String> {
+    schema_at(POOLER, skipped)
+}
+
+fn schema_at(variable: &str, skipped: &str) -> Option<String> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let Ok(server) = std::env::var(ADDRESS) else {
-        eprintln!("skipped: {skipped} on PostgreSQL, for {ADDRESS} names none; ./test starts one");
+    let Ok(server) = std::env::var(variable) else {
+        eprintln!("skipped: {skipped} on PostgreSQL, for {variable} names none; ./test starts one");
         return None;
     };
     let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -35,8 +47,13 @@ pub struct Server {
 
 impl Server {
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With these variables in its environment.
+    pub fn start_with(environment: &[(&str, &Path)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let address = script("start", folder.path(), &[]);
+        let address = script("start", folder.path(), &[], environment);
         Self { folder, address }
     }
 
@@ -75,7 +92,7 @@ impl Server {
     }
 
     fn script(&self, action: &str, more: &[&str]) -> String {
-        script(action, self.folder.path(), more)
+        script(action, self.folder.path(), more, &[])
     }
 }
 
@@ -155,10 +172,11 @@ fn pump(mut from: impl Carried, mut to: impl Carried, swallows: &AtomicBool) {
 }
 
 /// What the script that runs servers prints.
-fn script(action: &str, folder: &Path, more: &[&str]) -> String {
+fn script(action: &str, folder: &Path, more: &[&str], environment: &[(&str, &Path)]) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/postgres");
     let mut command = Command::new(path);
-    let done = command.arg(action).arg(folder.join("server")).args(more).output().unwrap();
+    command.arg(action).arg(folder.join("server")).args(more).envs(environment.iter().copied());
+    let done = command.output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).unwrap().trim().to_owned()
 }

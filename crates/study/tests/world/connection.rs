@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use wimble_study::store::{Ask, Proposal, Reply, Resume, Tell, Transfer};
 use wimble_study::{
-    Addition, Change, Condition, Counts, Error, Filter, Memory, Reader, Record, Refused, Report,
-    Result, Step, Store, Token, Trial,
+    Addition, Change, Condition, Counts, Error, Filter, Memory, Note, Reader, Record, Refused,
+    Report, Result, Step, Store, Token, Trial,
 };
 
 /// How the call after some more calls fails.
@@ -89,6 +89,9 @@ impl Reader for Connection {
     fn best(&self, study: &str, count: usize) -> Result<Vec<Trial>> {
         self.call(|store| store.best(study, count))
     }
+    fn notes(&self, study: &str) -> Result<Vec<Note>> {
+        self.call(|store| store.notes(study))
+    }
     fn counts(&self, study: &str) -> Result<Counts> {
         self.call(|store| store.counts(study))
     }
@@ -109,6 +112,12 @@ impl Store for Connection {
     }
     fn set_budget(&self, study: &str, budget: u64) -> Result<()> {
         self.call(|store| store.set_budget(study, budget))
+    }
+    fn set_paused(&self, study: &str, paused: bool) -> Result<()> {
+        self.call(|store| store.set_paused(study, paused))
+    }
+    fn note(&self, study: &str, trial: u64, text: &str) -> Result<()> {
+        self.call(|store| store.note(study, trial, text))
     }
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         self.call(|store| store.ask(study, ask, proposal))
@@ -133,5 +142,8 @@ impl Store for Connection {
     }
     fn release(&self, study: &str, token: Token) -> Result<()> {
         self.call(|store| store.release(study, token))
+    }
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()> {
+        self.call(|store| store.pause_trial(study, token))
     }
 }

@@ -1,9 +1,5 @@
 //! Chance, from a seed.
 
-/// Worlds that broke a promise: when incarnations of one name were taken for one worker, and when a lease that was due
-/// ended its trial.
-pub const BROKEN: &[u64] = &[];
-
 /// SplitMix64: a few operations a number, and as good as anything for this.
 pub struct Dice(u64);
 

@@ -50,6 +50,8 @@ struct Process {
     asks: (u32, bool),
     begun: BTreeSet<Token>,
     tasks: Vec<Task>,
+    /// An answer that was long on its way, and when it was given.
+    late: Option<(i64, Vec<Claim>)>,
     /// Somebody else may have taken its trials by a copy of its state.
     copied: bool,
 }
@@ -164,6 +166,7 @@ fn start(world: &mut World, number: usize) {
         asks,
         begun: BTreeSet::new(),
         tasks: Vec::new(),
+        late: None,
         copied: false,
     });
 }
@@ -172,6 +175,9 @@ fn start(world: &mut World, number: usize) {
 fn step(world: &mut World, number: usize, process: &mut Process) {
     if !process.resumed && !resume(world, number, process) {
         return;
+    }
+    if let Some((contact, claims)) = process.late.take() {
+        begin(world, number, process, claims, contact);
     }
     let now = world.now;
     for task in process.tasks.iter_mut().filter(|task| task.value.is_none() && task.ends <= now) {
@@ -186,8 +192,9 @@ fn step(world: &mut World, number: usize, process: &mut Process) {
         };
         match tell(world, &process.study, task.token, value) {
             Told::Unanswered => {
+                let fails = file_system_fails(world);
                 let kept = &mut world.folders[world.workers[number].folder].kept;
-                if !kept.iter().any(|(token, _)| *token == task.token) {
+                if !fails && !kept.iter().any(|(token, _)| *token == task.token) {
                     kept.push((task.token, value));
                 }
                 task.ends = i64::MAX;
@@ -215,7 +222,15 @@ fn step(world: &mut World, number: usize, process: &mut Process) {
     }
 }
 
+/// Whether the state folder takes nothing just now.
+fn file_system_fails(world: &mut World) -> bool {
+    world.now < world.peace && world.dice.one_in(8)
+}
+
 fn forget(world: &mut World, number: usize, token: Token) {
+    if file_system_fails(world) {
+        return;
+    }
     let folder = world.workers[number].folder;
     world.folders[folder].kept.retain(|(kept, _)| *kept != token);
 }
@@ -234,7 +249,9 @@ fn resume(world: &mut World, number: usize, process: &mut Process) -> bool {
     if process.study.resume(&resume).is_err() {
         return false;
     }
-    world.folders[folder].incarnations = vec![incarnation];
+    if !file_system_fails(world) {
+        world.folders[folder].incarnations = vec![incarnation];
+    }
     process.resumed = true;
     true
 }
@@ -297,15 +314,41 @@ fn ask(world: &mut World, number: usize, process: &mut Process) {
     let key = format!("{}-{}", process.incarnation, process.asks.0);
     let (worker, wanted) = (world.workers[number].name, world.workers[number].slots);
     let incarnation = Some(process.incarnation.as_str());
-    let asked =
-        process.study.ask_with(&Ask { worker, incarnation, key: &key, wanted, fresh: false });
+    let asked = process.study.ask_with(&Ask {
+        worker,
+        incarnation,
+        key: &key,
+        wanted,
+        fresh: false,
+        plans: false,
+    });
     let Ok(claims) = asked else { return };
     process.asks.1 = true;
+    let contact = world.now;
+    // The whole process waits for an answer that is slow.
+    if world.now < world.peace && world.dice.one_in(40) {
+        process.frozen_until = world.now + world.dice.between(1, 3 * LEASE);
+        process.late = Some((contact, claims));
+        world.troubled = true;
+        world.say(|| format!("the answer to worker {number} is slow"));
+        return;
+    }
+    begin(world, number, process, claims, contact);
+}
+
+/// Begins what an ask gave; the storage was reached at `contact`.
+fn begin(
+    world: &mut World,
+    number: usize,
+    process: &mut Process,
+    claims: Vec<Claim>,
+    contact: i64,
+) {
     for Claim { token, .. } in claims {
         if process.begun.insert(token) {
             world.accounts.entry(token.trial).or_default().begun += 1;
             let ends = world.now + world.dice.between(1, 3 * LEASE);
-            process.tasks.push(Task { token, ends, contact: world.now, value: None });
+            process.tasks.push(Task { token, ends, contact, value: None });
             world.say(|| format!("worker {number} begins {token}"));
         }
     }

@@ -30,6 +30,7 @@
 //! A third of this file is tests.
 
 mod acceleration;
+mod draw;
 mod posterior;
 
 use serde::{Deserialize, Serialize};
@@ -165,6 +166,10 @@ impl Learner for BayesianLogistic {
     }
 
     fn takes_weights(&self) -> bool {
+        true
+    }
+
+    fn has_posterior(&self) -> bool {
         true
     }
 
@@ -452,6 +457,11 @@ impl Acquisition for LogisticAcquisition<'_> {
 
     fn log_densities(&self, points: &Points, densities: &mut [f64]) -> Option<f64> {
         self.target.log_densities(self, points, densities)
+    }
+
+    /// A draw of the weights, whatever the width.
+    fn draw(&self, rng: &mut Rng) -> Result<Option<Box<dyn Acquisition + '_>>> {
+        Ok(Some(Box::new(draw::Draw::new(self.classifier, self.target, rng)?)))
     }
 }
 

@@ -3,10 +3,13 @@
 //! Cost: O(td) a value and its gradient where β = 0, O(t²) otherwise. Never fails: values are finite.
 
 use super::LeastSquaresClassifier;
+use super::draw::{self, Draw};
 use crate::acquisition::{Acquisition, SmoothAcquisition};
 use crate::classifier::{Classifier, Target};
+use crate::error::Result;
 use crate::gaussian_process::Prediction;
 use crate::points::Points;
+use crate::seed::Rng;
 
 /// The bound u(x) = π̂_t(x) + β σ_t(x), or the estimate itself where β = 0, as an acquisition.
 ///
@@ -79,6 +82,16 @@ impl Acquisition for Bound<'_> {
             }
         }
     }
+
+    /// A draw from the Gaussian process N(π̂_t, σ_t²), whatever the width.
+    fn draw(&self, rng: &mut Rng) -> Result<Option<Box<dyn Acquisition + '_>>> {
+        Ok(Some(Box::new(Draw::new(self.classifier, self.target, rng))))
+    }
+
+    /// Exact, on the scale of π̂.
+    fn joint_draws(&self, points: &Points, count: usize, rng: &mut Rng) -> Result<Option<Points>> {
+        draw::jointly(self.classifier, points, count, rng).map(Some)
+    }
 }
 
 impl SmoothAcquisition for Bound<'_> {
@@ -124,7 +137,7 @@ impl SmoothAcquisition for Bound<'_> {
 const MARGIN: f64 = 0.025;
 
 /// The target's function of u and its derivative, continued by tangents; see [`Bound`].
-fn value_and_slope(target: Target, u: f64) -> (f64, f64) {
+pub(super) fn value_and_slope(target: Target, u: f64) -> (f64, f64) {
     let (from, value, slope) = match target {
         Target::LogProbability => {
             let from = u.max(MARGIN);

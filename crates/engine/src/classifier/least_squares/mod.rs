@@ -19,6 +19,7 @@
 //! Fails with `Error::NotPositiveDefinite` once the jitter policy is exhausted.
 
 mod bound;
+mod draw;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,6 @@ use crate::labels::Labels;
 use crate::named::Named;
 use crate::points::Points;
 use crate::seed::Rng;
-use crate::theory::confidence_width;
 
 /// Settings of the kernel least-squares classifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,6 +116,10 @@ impl Learner for LeastSquares {
         Ok(LeastSquaresClassifier { posterior, weights })
     }
 
+    fn has_posterior(&self) -> bool {
+        true
+    }
+
     fn check(&self, dim: usize) -> Result<()> {
         if !(self.ridge > 0.0 && self.ridge.is_finite()) {
             return Err(Error::invalid("ridge", self.ridge, "positive and finite"));
@@ -192,16 +196,7 @@ impl LeastSquaresClassifier {
 
     /// β_t: the width given, or that of Theorem 1.
     pub fn confidence_width(&self, confidence: Confidence) -> Result<f64> {
-        confidence.check()?;
-        match confidence {
-            Confidence::Width(width) => Ok(width),
-            Confidence::Level { failure_probability, norm_bound } => confidence_width(
-                norm_bound,
-                self.ridge(),
-                self.information_gain(),
-                failure_probability,
-            ),
-        }
+        confidence.width(1.0, self.ridge(), self.information_gain())
     }
 
     /// ½ log det(I + K_t/λ).

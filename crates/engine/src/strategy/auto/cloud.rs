@@ -44,7 +44,7 @@ impl Cloud {
     pub(super) fn nearest(
         &self,
         count: usize,
-        distance: impl Fn(&[f64]) -> f64,
+        mut distance: impl FnMut(&[f64]) -> f64,
         history: &History,
     ) -> Vec<usize> {
         if self.0.len() <= count {

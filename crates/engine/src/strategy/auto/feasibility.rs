@@ -43,6 +43,11 @@ impl Feasibility {
         Ok(Self(Some(Fitted { posterior, weights })))
     }
 
+    /// Whether no trial has failed: every probability is 1.
+    pub(super) fn is_certain(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The probability of a value at x.
     pub(super) fn probability(&self, x: &[f64]) -> f64 {
         let Some(Fitted { posterior, weights }) = &self.0 else { return 1.0 };

@@ -100,12 +100,20 @@ impl Frame {
 
     /// A point of the cube in these coordinates.
     pub(super) fn enter(&self, x: &[f64]) -> Vec<f64> {
-        let moved: Vec<f64> = x.iter().zip(&self.centre).map(|(x, c)| x - c).collect();
+        let mut u = vec![0.0; x.len()];
+        self.enter_into(x, &mut u);
+        u
+    }
+
+    /// Writes a point of the cube in these coordinates.
+    pub(super) fn enter_into(&self, x: &[f64], u: &mut [f64]) {
+        let moved = x.iter().zip(&self.centre).map(|(x, c)| x - c);
         match &self.metric {
-            None => moved,
+            None => u.iter_mut().zip(moved).for_each(|(u, moved)| *u = moved),
             Some(metric) => {
-                let along = |row: &[f64]| row.iter().zip(&moved).map(|(r, m)| r * m).sum();
-                metric.rows.chunks_exact(moved.len()).map(along).collect()
+                for (u, row) in u.iter_mut().zip(metric.rows.chunks_exact(x.len())) {
+                    *u = row.iter().zip(moved.clone()).map(|(r, m)| r * m).sum();
+                }
             }
         }
     }

@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opening::{Initial, Opening, place};
 use super::sobol;
-use super::{Evidence, Memory, Run, Strategy};
+use super::{Evidence, FreeWorkers, Memory, Run, Strategy};
 use crate::domain::Occupied;
 use crate::error::{Error, Result};
 use crate::forecast::Forecasts;
@@ -179,11 +179,10 @@ impl Strategy for Auto {
     fn plan(
         &self,
         evidence: Evidence<'_>,
-        paused: &[u64],
-        count: usize,
+        free: &FreeWorkers<'_>,
         memory: &mut Memory,
     ) -> Result<Vec<Run>> {
-        curves::plan(evidence, paused, count, memory)
+        curves::plan(evidence, free, memory)
     }
 
     fn recommend(&self, evidence: Evidence<'_>, memory: &mut Memory) -> Result<Option<usize>> {
@@ -536,8 +535,9 @@ mod tests {
         }
     }
 
+    /// What main picks is pending for the explorer: both picks of one batch, made by hand with and without that.
     #[test]
-    fn the_explorer_keeps_clear_of_what_main_picks() {
+    fn the_explorer_takes_main_s_picks_for_pending_points() {
         let (space, history) = bowl(30);
         // The same region twice: what one finds worth exploring, so does the other.
         let mut cloud = cloud::Cloud::default();
@@ -545,26 +545,37 @@ mod tests {
         let region = region::Region::new(vec![0.4, 0.4], Some(0.0), 0.4, cloud);
         let auto =
             Auto { width: 1e3, ..Auto::default() }.without(Part::Jump).without(Part::LocalStep);
-        let none = Points::new(2);
-        let evidence = Evidence { space: &space, history: &history, pending: &none, seed: Seed(1) };
-        let mut memory = Memory::default();
-        memory.keep(Replay::of(history.len(), region.clone(), region));
-        let (taken, mut rng) = (crate::space::Taken::default(), Seed(1).stream("test", 0));
+        let (none, taken) = (Points::new(2), crate::space::Taken::default());
         let domain = crate::domain::Domain {
             space: &space,
             taken: &taken,
             pending: &none,
             incumbents: &none,
         };
-        let mut occupied = domain.occupied();
-        let batch = auto.in_regions(evidence, 8, &mut occupied, &mut memory, &mut rng).unwrap();
-        // Each half begins with a pick at the mean, which is the same for both; the others explore.
-        for mine in 1..4 {
-            for others in 5..8 {
-                let gap =
-                    crate::points::squared_distance(batch.row(mine), batch.row(others)).sqrt();
-                assert!(gap > 0.02, "{:?} {:?}", batch.row(mine), batch.row(others));
-            }
-        }
+        let stream = || Seed(1).stream("test", 0);
+        let evidence = Evidence { space: &space, history: &history, pending: &none, seed: Seed(1) };
+        let mut memory = Memory::default();
+        memory.keep(Replay::of(history.len(), region.clone(), region.clone()));
+        let batch = auto
+            .in_regions(evidence, 8, &mut domain.occupied(), &mut memory, &mut stream())
+            .unwrap();
+
+        let patch = region.patch(&history, &cloud::Cloud::default(), &auto).unwrap();
+        let by_hand = |share: usize, heeds: bool| {
+            let (mut occupied, mut rng) = (domain.occupied(), stream());
+            let mut picks = |first: usize, count: usize, pending: &Points| {
+                let picker =
+                    Picker { patch: &patch, space: &space, polish: true, belief: belief(first) };
+                let widths = ladder(first, count, auto.width);
+                picker.choose(&widths, None, pending, &mut occupied, &mut rng).unwrap()
+            };
+            let mut all = picks(30, share, &none);
+            let pending = if heeds { all.clone() } else { none.clone() };
+            all.extend(&picks(30 + share, 8 - share, &pending));
+            all
+        };
+        // However many of the eight are main's.
+        assert!((1..8).any(|share| by_hand(share, true) == batch), "{batch:?}");
+        assert!((1..8).all(|share| by_hand(share, false) != batch), "heeding makes a difference");
     }
 }

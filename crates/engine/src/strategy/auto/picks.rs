@@ -58,28 +58,52 @@ impl Picker<'_> {
         rng: &mut Rng,
     ) -> Result<Points> {
         let Patch { model, frame, feasibility, .. } = self.patch;
+        let candidates = self.candidates(rng);
+        let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
+        if let (Some(leap), [_]) = (leap, widths) {
+            // The only pick is a leap, which asks the model nothing.
+            occupied.insert(&leap.point);
+            chosen.push(&leap.point);
+            return Ok(chosen);
+        }
+        let mut chances: Vec<f64> = candidates.rows().map(|u| feasibility.probability(u)).collect();
+        self.rule_out(&candidates, &mut chances);
+        for (chance, u) in chances.iter_mut().zip(candidates.rows()) {
+            *chance *= self.expected(u);
+        }
         let waiting = frame.enter_all(pending.rows().take(MOST_PENDING));
         let mut posterior = model.posterior.extend(waiting.rows())?;
         let mut weights = model.weights.clone();
         weights.resize(posterior.len(), 0.0);
-        let mut field = Field::new(&posterior, &weights, self.candidates(rng));
-        let mut chances: Vec<f64> =
-            field.points().rows().map(|u| feasibility.probability(u)).collect();
-        self.rule_out(field.points(), &mut chances);
-        for (chance, u) in chances.iter_mut().zip(field.points().rows()) {
-            *chance *= self.expected(u);
+        if let [0.0] = widths {
+            // The only pick goes by the mean, which costs far less than a deviation.
+            let mean = |i: usize| posterior.mean(&weights, candidates.row(i));
+            let climb = Climb { posterior: &posterior, weights: &weights, width: 0.0 };
+            chosen.push(&self.best(climb, &candidates, mean, &chances, occupied));
+            occupied.insert(chosen.row(0));
+            return Ok(chosen);
         }
-        let mut chosen = Points::with_capacity(self.space.dim(), widths.len());
+        let mut field = Field::new(&posterior, &weights, candidates);
         for (j, &width) in widths.iter().enumerate() {
+            if j > 0 {
+                // The pick before this one.
+                posterior = posterior.extend([frame.enter(chosen.row(j - 1)).as_slice()])?;
+                weights.push(0.0);
+                field.take_in(&posterior);
+            }
             let width = width * model.scale;
             let x = match leap.filter(|leap| leap.pick == j) {
                 Some(leap) => leap.point.clone(),
-                None => self.best(&posterior, &weights, width, &field, &chances, occupied),
+                None => {
+                    let bound = |i: usize| {
+                        let prediction = field.prediction(i, &posterior);
+                        prediction.mean + width * prediction.deviation
+                    };
+                    let climb = Climb { posterior: &posterior, weights: &weights, width };
+                    self.best(climb, field.points(), bound, &chances, occupied)
+                }
             };
             occupied.insert(&x);
-            posterior = posterior.extend([frame.enter(&x).as_slice()])?;
-            weights.push(0.0);
-            field.take_in(&posterior);
             chosen.push(&x);
         }
         Ok(chosen)
@@ -112,28 +136,25 @@ impl Picker<'_> {
         }
     }
 
-    /// The free point with the highest bound: the best candidate after its climb, or the next best candidate. Where the
-    /// climb leads out of what is known to be legal, it ends at the edge, if that is better than where it began.
+    /// The free point with the highest bound, of which `bound` says what it is at each candidate: the best candidate after its
+    /// climb, or the next best candidate. Where the climb leads out of what is known to be legal, it ends at the edge, if that is
+    /// better than where it began.
     fn best(
         &self,
-        posterior: &Posterior,
-        weights: &[f64],
-        width: f64,
-        field: &Field,
+        climb: Climb<'_>,
+        candidates: &Points,
+        bound: impl Fn(usize) -> f64,
         chances: &[f64],
         occupied: &Occupied<'_>,
     ) -> Vec<f64> {
         let Patch { frame, floor, .. } = self.patch;
-        let value = |i: usize| {
-            let prediction = field.prediction(i, posterior);
-            (prediction.mean + width * prediction.deviation - floor) * chances[i]
-        };
-        let possible = (0..field.points().len()).filter(|&i| chances[i] != 0.0);
-        let mut order: Vec<(f64, usize)> = possible.map(|i| (value(i), i)).collect();
+        let possible = (0..candidates.len()).filter(|&i| chances[i] != 0.0);
+        let mut order: Vec<(f64, usize)> =
+            possible.map(|i| ((bound(i) - floor) * chances[i], i)).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (top, start) = order[0];
-        let mut polished = self.polish(posterior, weights, width, field.points().row(start));
-        let rest = order.iter().map(|&(_, i)| field.points().row(i).to_vec());
+        let mut polished = self.polish(climb, candidates.row(start));
+        let rest = order.iter().map(|&(_, i)| candidates.row(i).to_vec());
         let legal = |u: &[f64]| {
             let mut x = frame.leave(u);
             self.space.settle(&mut x);
@@ -142,11 +163,11 @@ impl Picker<'_> {
         // The climb knows neither known constraints nor the prior.
         if !self.space.known_constraints().is_empty() || self.space.has_prior() {
             let edge = frame.enter(&legal(&polished));
-            let prediction = posterior.predict(weights, &edge);
+            let prediction = climb.posterior.predict(climb.weights, &edge);
             let chance = self.patch.feasibility.probability(&edge) * self.expected(&edge);
-            let bound = prediction.mean + width * prediction.deviation;
+            let bound = prediction.mean + climb.width * prediction.deviation;
             if (bound - floor) * chance < top {
-                polished = field.points().row(start).to_vec();
+                polished = candidates.row(start).to_vec();
             }
         }
         std::iter::once(polished.clone())
@@ -185,13 +206,8 @@ impl Picker<'_> {
     }
 
     /// Climbs the bound from `start`, inside box and cube, and returns the highest point met.
-    fn polish(
-        &self,
-        posterior: &Posterior,
-        weights: &[f64],
-        width: f64,
-        start: &[f64],
-    ) -> Vec<f64> {
+    fn polish(&self, climb: Climb<'_>, start: &[f64]) -> Vec<f64> {
+        let Climb { posterior, weights, width } = climb;
         let Patch { frame, centre, half_widths, feasibility, floor, .. } = self.patch;
         let steps = half_widths.iter().map(|half| 0.1 * half).collect();
         let mut rule = Resilient::new(steps, 5.0);
@@ -221,6 +237,14 @@ impl Picker<'_> {
         }
         best.1
     }
+}
+
+/// What a pick climbs: the mean of a posterior, given the weights of its targets, and so many of its deviations.
+#[derive(Clone, Copy)]
+struct Climb<'a> {
+    posterior: &'a Posterior,
+    weights: &'a [f64],
+    width: f64,
 }
 
 /// Widths for `count` points of which the first is the `first`-th of the search: a ladder from 0 to `most`, which a

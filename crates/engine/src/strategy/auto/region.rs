@@ -285,8 +285,10 @@ impl Region {
         let metric = self.learnt.as_ref().and_then(|learnt| learnt.metric.clone());
         let frame = Frame::new(self.centre.clone(), metric);
         let widths = widths(self.learnt.as_ref(), self.centre.len());
+        let mut u = vec![0.0; self.centre.len()];
         let distance = |x: &[f64]| -> f64 {
-            frame.enter(x).iter().zip(&widths).map(|(u, w)| (u / w) * (u / w)).sum()
+            frame.enter_into(x, &mut u);
+            u.iter().zip(&widths).map(|(u, w)| (u / w) * (u / w)).sum()
         };
         self.cloud.nearest(count, distance, history)
     }

@@ -59,6 +59,10 @@ macro_rules! rule_by {
                 self.0.check()
             }
 
+            fn needs_posterior(&self) -> bool {
+                self.0.needs_posterior()
+            }
+
             fn choice(&self, space: &SearchSpace, target: Target, plan: Plan) -> Choice {
                 self.0.choice(space, target, plan)
             }
@@ -146,11 +150,14 @@ impl<R: Written + Clone, N: Needs<R>> AnyRule for Chosen<R, N> {
     }
 }
 
-/// The names of the rules that need no gradients.
+/// The names of the rules that need no gradients, and no posterior either.
 pub(super) fn without_gradients() -> impl Iterator<Item = &'static str> {
     let needs_values = |row: &&Row<dyn AnyRule>| {
         let rule = (row.read)(serde_json::Map::new());
-        rule.is_ok_and(|rule| matches!(rule.search(), Search::Values(_)))
+        rule.is_ok_and(|rule| match rule.search() {
+            Search::Values(rule) => !rule.0.needs_posterior(),
+            Search::Gradients(_) => false,
+        })
     };
     RULES.iter().filter(needs_values).map(|row| row.name.name)
 }

@@ -8,7 +8,7 @@ use super::classifier::{AnyClassifier, NoBound, classifier};
 use super::method::{AnyMethod, method};
 use super::row::Row;
 use super::rule::{AnyRule, Gradients, Values, rule};
-use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd};
+use crate::batch::{Ascent, Candidates, Independent, Softmax, SteinNewton, Svgd, Thompson};
 use crate::classifier::bayesian_logistic::BayesianLogistic;
 use crate::classifier::boosting::Boosting;
 use crate::classifier::ensemble::Ensemble;
@@ -53,4 +53,5 @@ pub(super) const RULES: &[Row<dyn AnyRule>] = &[
     rule::<Candidates, Values>(),
     rule::<Softmax, Values>(),
     rule::<Independent, Values>(),
+    rule::<Thompson, Values>(),
 ];

@@ -96,6 +96,8 @@ pub struct RunTasks {
     #[arg(long)]
     evaluations: Option<usize>,
     #[command(flatten)]
+    data: Data,
+    #[command(flatten)]
     records: Records,
 }
 
@@ -194,9 +196,13 @@ fn of_tasks(set: Set, what: &OfTasks) -> Result<()> {
         OfTasks::Report(results) => return running::list(tasks::report(set, &results.dir)?),
     };
     let changes = arguments.chosen.changes(arguments.evaluations, None);
-    let data = wimble_experiments::data::Folder::new("data");
+    let data = arguments.data.folder();
     let place = arguments.records.place(&data);
-    running::run(&Tasks::new(set, &changes)?, set.name(), &place)
+    let (tasks, left_out) = Tasks::new(set, &changes, &data)?;
+    for (name, reason) in left_out {
+        writeln!(std::io::stdout(), "{name} is left out: {reason}")?;
+    }
+    running::run(&tasks, set.name(), &place)
 }
 
 fn methods(run: &Run) -> Result<()> {
@@ -250,7 +256,7 @@ fn latency(arguments: &Timing) -> Result<()> {
 
 fn evaluate(problem: &Problem) -> Result<()> {
     if Game::is_known(&problem.name) {
-        let mut game = Game::new(&problem.name, Seed(problem.seed))?;
+        let mut game = Game::new(&problem.name, Seed(problem.seed), &problem.data.folder())?;
         let domain = Domain::new(&problem.name, game.space());
         return answer(&domain, |point| Ok(serde_json::to_string(&game.answer(point)?)?));
     }
@@ -278,10 +284,10 @@ fn answer(domain: &Domain, mut answer: impl FnMut(&Configuration) -> Result<Stri
 }
 
 fn initial(arguments: &Initial) -> Result<()> {
-    let Problem { name, seed, .. } = &arguments.problem;
+    let Problem { name, seed, data } = &arguments.problem;
     let count = arguments.count;
     let (domain, points): (Domain, Vec<Configuration>) = if Game::is_known(name) {
-        let game = Game::new(name, Seed(*seed))?;
+        let game = Game::new(name, Seed(*seed), &data.folder())?;
         (Domain::new(name, game.space()), game.initial().take(count).collect())
     } else {
         let (oracle, domain) = arguments.problem.open()?;

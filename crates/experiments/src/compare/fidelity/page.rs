@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::{ARMS, BEST_STOPPED, BUDGETS, SCORE, STARTED, STOPPED};
@@ -10,6 +11,8 @@ use crate::data::taskset::{TASKS, TUNING};
 use crate::error::{Error, Result};
 use crate::record::{Records, Trial};
 
+/// The fewest seeds with which a search is shown.
+const FEWEST: usize = 10;
 /// Numbers of workers that have a section.
 const WORKERS: [usize; 2] = [1, 8];
 
@@ -19,7 +22,8 @@ pub fn report(dir: &Path) -> Result<Vec<PathBuf>> {
         "# Learning curves\n\n\
          TaskSet: 8 text classifiers, 1,000 settings of Adam each, 51 checkpoints a training. A search spends checkpoints. Its score \
          is the lowest validation loss that it has seen, above the lowest of the table, over the distance of the median setting: 0 is \
-         the best of the table, 1 an ordinary setting. Means over seeds, then over tasks; lower is better.\n\n\
+         the best of the table, 1 an ordinary setting. Means over tasks, then over seeds, ± two standard errors over seeds; lower is better. \
+         Searches with fewer than 10 seeds are left out.\n\n\
          Tasks 1 to 4 (",
     );
     let names: Vec<&str> = TASKS.iter().map(|task| task.0).collect();
@@ -78,21 +82,42 @@ fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The mean over the seeds of a task.
-fn of_task(searches: &Searches<'_>, task: usize, budget: usize, metric: &str) -> Option<f64> {
-    mean(searches.get(&task)?.iter().filter_map(|trial| at(trial, budget, metric)))
+/// The scores of a task after so many checkpoints, by seed.
+fn of_task(searches: &Searches<'_>, task: usize, budget: usize) -> BTreeMap<usize, f64> {
+    let all = searches.get(&task).into_iter().flatten();
+    all.filter_map(|trial| Some((trial.start.key.trial, at(trial, budget, SCORE)?))).collect()
 }
 
-/// The mean over tasks of the means over seeds; `None` unless every task has a search.
-fn of_tasks(searches: &Searches<'_>, tasks: std::ops::Range<usize>, budget: usize) -> Option<f64> {
-    let all: Option<Vec<f64>> = tasks.map(|task| of_task(searches, task, budget, SCORE)).collect();
-    mean(all?)
+/// The means over tasks, by seed; of the seeds that every task has.
+fn of_tasks(searches: &Searches<'_>, tasks: Range<usize>, budget: usize) -> BTreeMap<usize, f64> {
+    let all: Vec<BTreeMap<usize, f64>> =
+        tasks.map(|task| of_task(searches, task, budget)).collect();
+    let Some(first) = all.first() else { return BTreeMap::new() };
+    let of_seed = |seed: &usize| -> Option<f64> {
+        let scores: Option<Vec<f64>> = all.iter().map(|task| task.get(seed).copied()).collect();
+        mean(scores?)
+    };
+    first.keys().filter_map(|seed| Some((*seed, of_seed(seed)?))).collect()
 }
 
-fn cells(values: impl Iterator<Item = Option<f64>>) -> String {
-    let cells: Vec<String> =
-        values.map(|value| value.map_or("-".to_owned(), |value| format!("{value:.3}"))).collect();
-    cells.join(" | ")
+/// A mean, and two standard errors.
+fn spread(values: &[f64]) -> Option<(f64, f64)> {
+    let (mean, n) = (mean(values.iter().copied())?, values.len() as f64);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, 2.0 * (squares / (n - 1.0).max(1.0) / n).sqrt()))
+}
+
+/// `0.178 ± 0.040` for each budget; `None` unless there are enough seeds.
+fn cells(by_seed: impl Fn(usize) -> BTreeMap<usize, f64>) -> Option<String> {
+    let cells: Option<Vec<String>> = BUDGETS
+        .iter()
+        .map(|budget| {
+            let values: Vec<f64> = by_seed(*budget).into_values().collect();
+            let (mean, error) = spread(&values).filter(|_| values.len() >= FEWEST)?;
+            Some(format!("{mean:.3} ± {error:.3}"))
+        })
+        .collect();
+    Some(cells?.join(" | "))
 }
 
 fn section(text: &mut String, workers: usize, records: &Records) {
@@ -108,13 +133,11 @@ fn section(text: &mut String, workers: usize, records: &Records) {
         let mut rows = String::new();
         for arm in ARMS {
             let searches = searches(records, arm.name);
-            let scores: Vec<Option<f64>> =
-                BUDGETS.iter().map(|budget| of_tasks(&searches, tasks.clone(), *budget)).collect();
-            if scores.iter().all(Option::is_none) {
+            let Some(cells) = cells(|budget| of_tasks(&searches, tasks.clone(), budget)) else {
                 continue;
-            }
-            let seeds = searches.values().map(Vec::len).min().unwrap_or(0);
-            let _ = writeln!(rows, "| {} | {seeds} | {} |", arm.name, cells(scores.into_iter()));
+            };
+            let seeds = of_tasks(&searches, tasks.clone(), BUDGETS[0]).len();
+            let _ = writeln!(rows, "| {} | {seeds} | {cells} |", arm.name);
         }
         if !rows.is_empty() {
             let _ =
@@ -125,9 +148,8 @@ fn section(text: &mut String, workers: usize, records: &Records) {
         let mut rows = String::new();
         for arm in ARMS {
             let searches = searches(records, arm.name);
-            if searches.contains_key(&task) {
-                let scores = BUDGETS.iter().map(|budget| of_task(&searches, task, *budget, SCORE));
-                let _ = writeln!(rows, "| {} | {} |", arm.name, cells(scores));
+            if let Some(cells) = cells(|budget| of_task(&searches, task, budget)) {
+                let _ = writeln!(rows, "| {} | {cells} |", arm.name);
             }
         }
         if !rows.is_empty() {
@@ -135,7 +157,70 @@ fn section(text: &mut String, workers: usize, records: &Records) {
             let _ = write!(text, "\n### {name} ({note})\n\n| | {budgets} |\n|---|{rules}\n{rows}");
         }
     }
+    against(text, records);
     stopped(text, records);
+}
+
+/// `auto` against the best published rule, and every rule against full trainings, task by task.
+fn against(text: &mut String, records: &Records) {
+    let budgets = BUDGETS.map(|budget| budget.to_string()).join(" | ");
+    let rules = "---|".repeat(BUDGETS.len());
+    let (auto, asha) = (searches(records, "auto"), searches(records, "asha-2"));
+    let mut rows = String::new();
+    for (task, (name, _)) in TASKS.iter().enumerate() {
+        let difference = |budget: usize| -> BTreeMap<usize, f64> {
+            let other = of_task(&asha, task, budget);
+            let own = of_task(&auto, task, budget).into_iter();
+            own.filter_map(|(seed, score)| Some((seed, score - other.get(&seed)?))).collect()
+        };
+        if let Some(cells) = cells(difference) {
+            let _ = writeln!(rows, "| {name} | {cells} |");
+        }
+    }
+    if !rows.is_empty() {
+        let _ = write!(
+            text,
+            "\n### `auto` less `asha-2`, seed by seed\n\nBelow 0, `auto` is ahead.\n\n| | {budgets} |\n|---|{rules}\n{rows}"
+        );
+    }
+    let full = searches(records, "random");
+    let mut rows = String::new();
+    for arm in ARMS.iter().filter(|arm| arm.name != "random") {
+        let searches = searches(records, arm.name);
+        let behind = |budget: usize| -> Option<usize> {
+            let mut count = 0;
+            for task in 0..TASKS.len() {
+                let median = |all: &Searches<'_>| median(of_task(all, task, budget));
+                count += usize::from(median(&searches)? > median(&full)?);
+            }
+            Some(count)
+        };
+        let counts: Option<Vec<String>> =
+            BUDGETS.iter().map(|budget| behind(*budget).map(|count| count.to_string())).collect();
+        if let Some(counts) = counts {
+            let _ = writeln!(rows, "| {} | {} |", arm.name, counts.join(" | "));
+        }
+    }
+    if !rows.is_empty() {
+        let _ = write!(
+            text,
+            "\n### Tasks on which full trainings are ahead\n\n\
+             Of the {} tasks, those whose median over seeds is worse than that of `random` at the same number of checkpoints.\n\n\
+             | | {budgets} |\n|---|{rules}\n{rows}",
+            TASKS.len()
+        );
+    }
+}
+
+/// The median over seeds, of enough of them.
+fn median(by_seed: BTreeMap<usize, f64>) -> Option<f64> {
+    let mut values: Vec<f64> = by_seed.into_values().collect();
+    values.sort_by(f64::total_cmp);
+    let (middle, enough) = (values.len() / 2, values.len() >= FEWEST);
+    enough.then(|| match values.len() % 2 {
+        1 => values[middle],
+        _ => 0.5 * (values[middle - 1] + values[middle]),
+    })
 }
 
 /// How often the best trial was stopped, at the end of each search.
@@ -199,16 +284,19 @@ mod tests {
         let nothing = report(dir.path()).unwrap_err().to_string();
         assert!(nothing.contains("compare fidelity run"), "{nothing}");
         for (place, (task, _)) in TASKS.iter().take(TUNING).enumerate() {
-            record(dir.path(), task, 0, [1.0, 0.5, 0.25, 0.1, 0.0]);
-            if place == 0 {
-                record(dir.path(), task, 1, [0.5, 0.5, 0.25, 0.1, 0.0]);
+            for seed in 0..10 {
+                let first = if place == 0 && seed < 5 { 0.5 } else { 1.0 };
+                record(dir.path(), task, seed, [first, 0.5, 0.25, 0.1, 0.0]);
             }
         }
+        // Nine seeds of another task are too few.
+        (0..9).for_each(|seed| record(dir.path(), TASKS[TUNING].0, seed, [0.0; 5]));
         let paths = report(dir.path()).unwrap();
         let text = fs::read_to_string(&paths[0]).unwrap();
         assert!(text.contains("### Tuning tasks") && !text.contains("### Report tasks"), "{text}");
-        // (0.75 + 1 + 1 + 1) / 4.
-        assert!(text.contains("| random | 1 | 0.938 | 0.500 | 0.250 | 0.100 | 0.000 |"), "{text}");
-        assert!(text.contains("| random | 0.750 | 0.500 |"), "{text}");
+        // Five seeds of (0.5 + 3)/4 and five of 1: a variance of 0.0625²·10/9.
+        assert!(text.contains("| random | 10 | 0.938 ± 0.042 | 0.500 ± 0.000 |"), "{text}");
+        assert!(text.contains("| random | 0.750 ± 0.167 | 0.500 ± 0.000 |"), "{text}");
+        assert!(!text.contains("(report)"), "{text}");
     }
 }

@@ -9,18 +9,20 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use wimble::goal::{Bound, Goal, Objective};
+use wimble::goal::{Bound, Goal};
 use wimble::outcome::{Measurement, Outcome};
 use wimble::pareto;
 use wimble::points::Points;
 use wimble::seed::Seed;
 use wimble::session::Session;
-use wimble::space::{Configuration, Dimension, SearchSpace, Value};
+use wimble::space::{Configuration, SearchSpace};
 use wimble::standing::Standing;
-use wimble_problems::{KnownFront, Task, Variable};
+use wimble_problems::{Answer as Known, KnownFront};
 
-use super::LOSS;
-use crate::error::{Error, Result};
+use super::ground::Ground;
+use super::{LOSS, Set};
+use crate::data::Folder;
+use crate::error::Result;
 use crate::search::Field;
 
 /// The loss of a run in which no trial meets all constraints.
@@ -39,7 +41,8 @@ pub struct Answer {
 
 /// A task under a seed.
 pub struct Game {
-    task: Box<dyn Task>,
+    ground: Ground,
+    known: Known,
     space: SearchSpace,
     seed: Seed,
     evaluations: usize,
@@ -47,21 +50,21 @@ pub struct Game {
 }
 
 impl Game {
-    /// The task of this name.
-    pub fn new(name: &str, seed: Seed) -> Result<Self> {
-        let task = wimble_problems::task(name)?;
-        let space = SearchSpace::new(task.variables().iter().map(dimension))?;
-        let mut goal = Goal::new(task.objectives().into_iter().map(Objective::minimise))?;
-        for constraint in task.constraints() {
-            let bound = constraint.bound.map(Bound::AtMost, Bound::AtLeast);
-            goal = goal.limit(constraint.name, bound)?;
-        }
-        Ok(Self { task, space, seed, evaluations: 0, standing: Standing::new(goal) })
+    /// The problem of this name; `data` is where other people's data are.
+    pub fn new(name: &str, seed: Seed, data: &Folder) -> Result<Self> {
+        let extent = match Ground::needs_data(name) {
+            true => Set::Objectives.settings()?.extent(name),
+            false => None,
+        };
+        let ground = Ground::new(name, data, extent)?;
+        let (space, standing) = (ground.space()?, Standing::new(ground.goal()?));
+        Ok(Self { known: ground.answer()?, ground, space, seed, evaluations: 0, standing })
     }
 
     /// Whether a problem of this name has several objectives or constraints.
     pub fn is_known(name: &str) -> bool {
-        wimble_problems::problem(name).is_err() && wimble_problems::task(name).is_ok()
+        Ground::needs_data(name)
+            || wimble_problems::problem(name).is_err() && wimble_problems::task(name).is_ok()
     }
 
     /// The search space.
@@ -97,42 +100,24 @@ impl Game {
     }
 
     fn measure(&mut self, configuration: &Configuration) -> Result<Measurement> {
-        let x = self.coordinates(configuration)?;
         let number = self.evaluations as u64;
-        let measured = self.task.observe(&x, self.seed.0, number);
-        let told = |values: Vec<f64>| values.into_iter().map(Into::into).collect();
-        let measurement = Measurement {
-            objectives: told(measured.objectives),
-            constraints: told(measured.constraints),
-            fidelity: None,
-        };
+        let measurement = self.ground.measure(configuration, self.seed, number)?;
         self.standing.push(number, &measurement)?;
         self.evaluations += 1;
         Ok(measurement)
     }
 
-    fn coordinates(&self, configuration: &Configuration) -> Result<Vec<f64>> {
-        let coordinate = |variable: &Variable| {
-            let value = configuration.get(&variable.name).and_then(Value::as_real);
-            let reason = || format!("{} is no number", variable.name);
-            let value = value
-                .ok_or_else(|| Error::Point { problem: self.task.name(), reason: reason() })?;
-            Ok(variable.value(value))
-        };
-        self.task.variables().iter().map(coordinate).collect()
-    }
-
     /// How far the search is from the known best.
     pub fn loss(&self) -> Result<f64> {
-        match self.task.answer() {
-            wimble_problems::Answer::Minimum { value: optimum, .. } => {
+        match &self.known {
+            Known::Minimum { value: optimum, .. } => {
                 let best = self.standing.values();
                 if best.is_empty() {
                     return Ok(MISSED);
                 }
                 Ok((best.row(0)[0] - optimum) / optimum.abs())
             }
-            wimble_problems::Answer::Front(known) => {
+            Known::Front(known) => {
                 let values = self.standing.values();
                 let rows =
                     Points::from_rows(values.dim(), values.rows().map(|row| known.scaled(row)));
@@ -158,27 +143,27 @@ impl Field for Game {
     }
 }
 
-/// A variable in steps is a whole number of them.
-fn dimension(variable: &Variable) -> Dimension {
-    match variable.steps() {
-        None => Dimension::real(variable.name.as_ref(), variable.low, variable.high),
-        Some((first, last)) => Dimension::integer(variable.name.as_ref(), first, last),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use wimble::space::Value;
+
+    use super::super::ground::coordinates;
     use super::*;
+
+    fn game(name: &str, seed: u64) -> Game {
+        Game::new(name, Seed(seed), &Folder::new("no-such-folder")).unwrap()
+    }
 
     #[test]
     fn the_known_best_loses_nothing_and_no_point_is_missed() {
         for name in ["g06", "pressure-vessel", "welded-beam", "speed-reducer"] {
-            let mut game = Game::new(name, Seed(0)).unwrap();
+            let mut game = game(name, 0);
             assert_eq!(game.loss().unwrap(), MISSED);
-            let wimble_problems::Answer::Minimum { at, .. } = game.task.answer() else { panic!() };
+            let task = wimble_problems::task(name).unwrap();
+            let Known::Minimum { at, .. } = task.answer() else { panic!() };
             // Rounding may put the known point a hair outside; the formula itself is what is checked here.
             let x = &at[0];
-            let variables = game.task.variables();
+            let variables = task.variables();
             let configuration: Configuration = variables
                 .iter()
                 .zip(x)
@@ -189,7 +174,7 @@ mod tests {
                     }
                 })
                 .collect();
-            let back = game.coordinates(&configuration).unwrap();
+            let back = coordinates(&*task, &configuration).unwrap();
             assert!(
                 back.iter().zip(x).all(|(a, b)| (a - b).abs() < 1e-9),
                 "{name}: {back:?} {x:?}"
@@ -201,12 +186,9 @@ mod tests {
     #[test]
     fn losses_fall_and_the_same_seed_gives_the_same_points() {
         for name in ["re21", "re37", "gardner"] {
-            let mut game = Game::new(name, Seed(3)).unwrap();
+            let mut game = game(name, 3);
             let points: Vec<Configuration> = game.initial().take(200).collect();
-            assert_eq!(
-                points,
-                Game::new(name, Seed(3)).unwrap().initial().take(200).collect::<Vec<_>>()
-            );
+            assert_eq!(points, self::game(name, 3).initial().take(200).collect::<Vec<_>>());
             let losses: Vec<f64> =
                 points.iter().map(|point| game.answer(point).unwrap().loss).collect();
             assert!(losses.windows(2).all(|pair| pair[1] <= pair[0]), "{name}");

@@ -7,16 +7,20 @@
 //! ```
 
 mod game;
+mod ground;
 mod page;
 
 use std::sync::Arc;
 
 pub use game::{Answer, Game};
+pub use ground::{extent, sample};
 pub use page::report;
 
-use super::settings::{Changes, Settings};
+use wimble::seed::Seed;
+
+use super::settings::{Changes, Settings, Subject};
 use crate::data::Folder;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::objective::Objective;
 use crate::run::{Experiment, Planned, Work};
 
@@ -72,9 +76,25 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Those of a comparison, with a user's changes.
-    pub fn new(set: Set, changes: &Changes) -> Result<Self> {
-        Ok(Self { set, settings: set.settings()?.with(changes)? })
+    /// Those of a comparison, with a user's changes. Whoever names no problem runs those whose data are there; the names of the others, with what
+    /// is missing.
+    pub fn new(set: Set, changes: &Changes, data: &Folder) -> Result<(Self, Vec<(String, Error)>)> {
+        let mut settings = set.settings()?.with(changes)?;
+        let mut left_out = Vec::new();
+        if changes.problems.is_empty() {
+            for subject in settings.problems.iter().filter(|subject| subject.needs_data) {
+                match Game::new(&subject.name, Seed(0), data) {
+                    Err(error @ Error::MissingData { .. }) => {
+                        left_out.push((subject.name.clone(), error));
+                    }
+                    other => drop(other?),
+                }
+            }
+            let is_there =
+                |subject: &Subject| !left_out.iter().any(|(name, _)| *name == subject.name);
+            settings.problems.retain(is_there);
+        }
+        Ok((Self { set, settings }, left_out))
     }
 }
 
@@ -107,7 +127,8 @@ mod tests {
     fn the_settings_name_problems_of_their_kind() {
         for set in Set::ALL {
             let settings = set.settings().unwrap();
-            for subject in &settings.problems {
+            let formulas = settings.problems.iter().filter(|subject| !subject.needs_data);
+            for subject in formulas {
                 let task = wimble_problems::task(&subject.name).unwrap();
                 let several = task.objectives().len() > 1;
                 assert_eq!(several, set == Set::Objectives, "{}", subject.name);
@@ -118,7 +139,11 @@ mod tests {
                     subject.name
                 );
             }
-            assert!(!Tasks::new(set, &Changes::default()).unwrap().trials().unwrap().is_empty());
+            let nowhere = Folder::new("no-such-folder");
+            let (tasks, left_out) = Tasks::new(set, &Changes::default(), &nowhere).unwrap();
+            let needing = settings.problems.iter().filter(|subject| subject.needs_data).count();
+            assert_eq!(left_out.len(), needing);
+            assert!(!tasks.trials().unwrap().is_empty());
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 
 /// A value within this share of the optimum counts as found.
 const FOUND: f64 = 1e-3;
+/// A share that is this part of another one counts as level with it.
+const NEAR: f64 = 0.98;
 
 /// Writes the page into `dir`, from the records there; its path.
 pub fn report(set: Set, dir: &Path) -> Result<Vec<PathBuf>> {
@@ -29,6 +31,13 @@ pub fn report(set: Set, dir: &Path) -> Result<Vec<PathBuf>> {
     fs::write(&path, Page { set, settings: &settings, board: &board }.text())
         .map_err(Error::file(&path))?;
     Ok(vec![path])
+}
+
+/// The tools that are meant to run on all problems, and whether there are others.
+fn split<'t>(tools: &[&'t Tool]) -> (Vec<&'t Tool>, bool) {
+    let fast: Vec<&Tool> = tools.iter().copied().filter(|tool| !tool.slow).collect();
+    let some_slow = fast.len() < tools.len();
+    (fast, some_slow)
 }
 
 struct Page<'p> {
@@ -73,8 +82,22 @@ impl<'p> Page<'p> {
                 continue;
             }
             let _ = write!(text, "## After {evaluations} evaluations\n\n");
-            self.ranks(&mut text, &tools, evaluations);
+            let all: Vec<&Subject> = self.settings.problems.iter().collect();
+            let (fast, some_slow) = split(&tools);
+            self.ranks(&mut text, &fast, &all, evaluations);
+            if some_slow {
+                let sample: Vec<&Subject> =
+                    all.into_iter().filter(|subject| subject.sample).collect();
+                let names: Vec<&str> = sample.iter().map(|subject| &*subject.name).collect();
+                let _ = write!(
+                    text,
+                    "With the tools that ran on a sample only ({}):\n\n",
+                    names.join(", ")
+                );
+                self.ranks(&mut text, &tools, &sample, evaluations);
+            }
             self.medians(&mut text, &tools, evaluations);
+            self.beside_the_best(&mut text, &tools, evaluations);
         }
         self.runs(&mut text);
         text
@@ -93,9 +116,8 @@ impl<'p> Page<'p> {
         self.board.sorted(&tool.name, &subject.name, evaluations, LOSS)
     }
 
-    fn ranks(&self, text: &mut String, tools: &[&Tool], evaluations: usize) {
-        let subjects: Vec<&Subject> = self.settings.problems.iter().collect();
-        let cells = self.board.cells(&subjects, tools, evaluations, LOSS);
+    fn ranks(&self, text: &mut String, tools: &[&Tool], subjects: &[&Subject], evaluations: usize) {
+        let cells = self.board.cells(subjects, tools, evaluations, LOSS);
         if tools.len() < 2 || cells.is_empty() {
             return;
         }
@@ -176,6 +198,30 @@ impl<'p> Page<'p> {
             let _ = writeln!(text, "| within 0.1 % | {} |", cells.join(" | "));
         }
         text.push('\n');
+    }
+
+    /// How the first tool's share compares with the best share of a tool of others, problem by problem.
+    fn beside_the_best(&self, text: &mut String, tools: &[&Tool], evaluations: usize) {
+        let Some(ours) = tools.first().filter(|_| self.set == Set::Objectives) else { return };
+        let share = |tool: &Tool, subject: &Subject| {
+            let loss = self.board.median(&tool.name, &subject.name, evaluations, LOSS);
+            loss.map(|loss| 1.0 - loss)
+        };
+        let (mut compared, mut near, mut above) = (0, 0, 0);
+        for subject in &self.settings.problems {
+            let others = tools.iter().filter(|tool| tool.spec.is_none());
+            let best = others.filter_map(|tool| share(tool, subject)).reduce(f64::max);
+            if let (Some(ours), Some(best)) = (share(ours, subject), best) {
+                compared += 1;
+                near += usize::from(ours >= NEAR * best);
+                above += usize::from(ours > best);
+            }
+        }
+        let _ = write!(
+            text,
+            "{} has at least {NEAR} of the best other tool's median on {near} of {compared} problems, and is above it on {above}.\n\n",
+            ours.title
+        );
     }
 
     fn shown(&self, loss: f64) -> String {

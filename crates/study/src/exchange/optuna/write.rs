@@ -14,15 +14,15 @@ use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::settings::Settings;
 use crate::step::Step;
-use crate::trial::Trial;
+use crate::trial::{State, Trial};
 
-/// Writes the finished trials of a study into a new file, or beside other studies; says how many.
+/// Writes the finished and the paused trials of a study into a new file, or beside other studies; says how many.
 ///
-/// `steps` gives the steps of a trial.
+/// They are written as they come, and never all in memory. `steps` gives the steps of a trial.
 pub fn write(
     path: &Path,
     settings: &Settings,
-    trials: &[Trial],
+    trials: impl IntoIterator<Item = crate::Result<Trial>>,
     steps: &dyn Fn(u64) -> crate::Result<Vec<Step>>,
 ) -> crate::Result<usize> {
     write_study(path, settings, trials, steps).map_err(|error| Error::exchange(&error))
@@ -31,7 +31,7 @@ pub fn write(
 fn write_study(
     path: &Path,
     settings: &Settings,
-    trials: &[Trial],
+    trials: impl IntoIterator<Item = crate::Result<Trial>>,
     steps: &dyn Fn(u64) -> crate::Result<Vec<Step>>,
 ) -> Result<usize> {
     let mut connection = Connection::open(path)?;
@@ -59,15 +59,21 @@ fn write_study(
     transaction.execute("INSERT INTO studies (study_name) VALUES (?1)", [&settings.name])?;
     let study = transaction.last_insert_rowid();
     goal::write(&transaction, study, &settings.goal)?;
-    let finished =
-        trials.iter().filter_map(|trial| trial.outcome().map(|outcome| (trial, outcome)));
     let mut count = 0;
-    for (number, (trial, outcome)) in finished.enumerate() {
+    for trial in trials {
+        let trial = trial?;
+        let is_paused = matches!(trial.state, State::Paused(_));
+        if trial.outcome().is_none() && !is_paused {
+            continue;
+        }
         let steps = match settings.goal.partial() {
             Some(_) => steps(trial.id)?,
             None => Vec::new(),
         };
-        write_trial(&transaction, (study, number), settings, trial, outcome, &steps)?;
+        // Optuna continues no trial: a paused one was pruned where it is.
+        let last = steps.last().map(|step| Outcome::Measured(step.measurement.clone()));
+        let Some(outcome) = trial.outcome().cloned().or(last) else { continue };
+        write_trial(&transaction, (study, count), settings, &trial, &outcome, &steps)?;
         count += 1;
     }
     transaction.commit()?;

@@ -40,11 +40,12 @@ columns! {
     Failed "failed" = it.head.counts.failed;
     Infeasible "infeasible" = it.head.counts.infeasible;
     Imported "imported" = it.head.counts.imported;
+    Paused "paused" = u64::from(it.head.paused);
 }
 
 /// Makes anew what is kept beside the trials of a study.
 pub(in crate::store) const RECOUNT: &str = "UPDATE studies SET \
-    queued = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'queued'), \
+    queued = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'queued' AND paused IS NULL), \
     running = (SELECT count(*) FROM trials WHERE study = studies.id AND stage = 'running'), \
     valued = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'value'), \
     failed = (SELECT count(*) FROM trials WHERE study = studies.id AND outcome = 'failed'), \
@@ -73,7 +74,9 @@ pub(in crate::store) fn read(study: &str, row: &impl Cells) -> Result<Entry> {
 }
 
 fn entry_of(row: &impl Cells) -> Read<Entry> {
-    let counts = Counts {
+    let issued = whole(row, Column::Issued)?;
+    let mut counts = Counts {
+        paused: 0,
         queued: whole(row, Column::Queued)?,
         running: whole(row, Column::Running)?,
         valued: whole(row, Column::Valued)?,
@@ -81,15 +84,18 @@ fn entry_of(row: &impl Cells) -> Read<Entry> {
         infeasible: whole(row, Column::Infeasible)?,
         imported: whole(row, Column::Imported)?,
     };
+    // All trials are in one of the stages: this one has no column.
+    counts.paused = issued.saturating_sub(counts.total());
     let head = Head {
         budget: whole(row, Column::Budget)?,
         retries: small(row, Column::Retries)?,
         lease: Duration::from_millis(whole(row, Column::Lease)?),
-        issued: whole(row, Column::Issued)?,
+        issued,
         sequence: whole(row, Column::Sequence)?,
         fence: whole(row, Column::Fence)?,
         steps: whole(row, Column::Steps)?,
         counts,
+        paused: whole(row, Column::Paused)? != 0,
     };
     let direction = direction_of(word(row, Column::Direction)?)?;
     Ok(Entry { id: whole(row, Column::Id)?.cast_signed(), direction, head })

@@ -38,6 +38,7 @@ columns! {
     Lease "lease" = Timestamp(0).after(it.record.settings.lease);
     Goal "goal" = it.goal;
     Stopping "stopping" = it.stopping;
+    Paused "paused" = u64::from(it.record.paused);
 }
 
 /// The cells of a record, in the order of [`Column`].
@@ -72,7 +73,8 @@ pub(in crate::store) fn read(
     check_format(study, format)?;
     let engine = word(row, Column::Engine).map_err(corrupt)?.to_owned();
     let settings = settings_of(row).map_err(corrupt)?;
-    Ok(Record { settings, format, engine, engines })
+    let paused = whole(row, Column::Paused).map_err(corrupt)? != 0;
+    Ok(Record { settings, format, engine, engines, paused })
 }
 
 fn settings_of(row: &impl Cells) -> Read<Settings> {

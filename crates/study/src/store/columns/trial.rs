@@ -13,13 +13,14 @@ use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::store::{OutcomeKind, Stage, Tell, ranked_value};
-use crate::trial::{Ended, Finish, Lease, Origin, State, Trial};
+use crate::trial::{Ended, Finish, Lease, Origin, Pause, State, Trial};
 
 /// What the cells of a trial are made of.
 struct Parts<'t> {
     trial: &'t Trial,
     configuration: String,
     ended: Option<Ended>,
+    paused: Option<&'t Pause>,
     lease: Option<&'t Lease>,
     finish: Option<&'t Finish>,
     told: Told<'t>,
@@ -67,6 +68,12 @@ columns! {
     Measurement "measurement" = it.told.measurement;
     Incarnation "incarnation" = it.lease.and_then(|lease| lease.incarnation.as_deref());
     Notice "notice" = it.lease.and_then(|lease| lease.notice);
+    Until "until" = it.trial.until;
+    Paused "paused" = it.paused.map(|pause| pause.at);
+    AfterStep "after_step" = it
+        .finish
+        .map(|finish| finish.after_step)
+        .or(it.paused.map(|pause| pause.after_step));
 }
 
 impl<'t> Told<'t> {
@@ -98,19 +105,20 @@ pub(in crate::store) fn write<'t>(
 ) -> Result<Vec<Cell<'t>>> {
     let configuration = serde_json::to_string(&trial.configuration)
         .map_err(|error| Error::corrupt(study, format!("trial {}", trial.id), error))?;
-    let (ended, lease, finish) = match &trial.state {
-        State::Queued(ended) => (*ended, None, None),
-        State::Running(lease) => (None, Some(lease), None),
-        State::Finished(finish) => (None, Some(&finish.lease), Some(finish)),
+    let (ended, paused, lease, finish) = match &trial.state {
+        State::Queued(ended) => (*ended, None, None, None),
+        State::Running(lease) => (None, None, Some(lease), None),
+        State::Paused(pause) => (None, Some(pause), Some(&pause.lease), None),
+        State::Finished(finish) => (None, None, Some(&finish.lease), Some(finish)),
     };
     let told = finish.map_or_else(Told::default, |finish| {
         Told::new(&finish.outcome, &finish.attributes, finish.key.as_deref())
     });
-    Ok(cells(Parts { trial, configuration, ended, lease, finish, told, direction }))
+    Ok(cells(Parts { trial, configuration, ended, paused, lease, finish, told, direction }))
 }
 
 /// The columns that a tell fills with what it says, for a statement that finishes a trial without reading it. The rest
-/// (`stage`, `sequence`, `score`, `finished`) follows from the row and the clock.
+/// (`stage`, `sequence`, `score`, `finished`, `after_step`) follows from the row and the clock.
 pub(in crate::store) const TOLD: [Column; 7] = [
     Column::Outcome,
     Column::Value,
@@ -143,20 +151,25 @@ pub(in crate::store) fn read(study: &str, row: &impl Cells) -> Result<Trial> {
 
 fn trial_of(row: &impl Cells, id: u64) -> Read<Trial> {
     let stage = meant(Column::Stage, word(row, Column::Stage)?, &Stage::ALL, Stage::word)?;
-    let state = match stage {
-        Stage::Queued => State::Queued(
+    let paused = row.integer(Column::Paused.place())?.map(Timestamp);
+    let state = match (stage, paused) {
+        (Stage::Queued | Stage::Paused, Some(at)) => {
+            State::Paused(Pause { at, lease: lease_of(row)?, after_step: after_step(row)? })
+        }
+        (Stage::Queued | Stage::Paused, None) => State::Queued(
             text(row, Column::Ended)?
                 .map(|word| meant(Column::Ended, word, &Ended::ALL, Ended::word))
                 .transpose()?,
         ),
-        Stage::Running => State::Running(lease_of(row)?),
-        Stage::Finished => State::Finished(Finish {
+        (Stage::Running, _) => State::Running(lease_of(row)?),
+        (Stage::Finished, _) => State::Finished(Finish {
             outcome: outcome_of(row)?,
             attributes: Attributes::from_json(text(row, Column::Attributes)?)
                 .map_err(|error| format!("{}: {error}", Column::Attributes.name()))?,
             at: time(row, Column::Finished)?,
             lease: lease_of(row)?,
             key: text(row, Column::TellKey)?.map(str::to_owned),
+            after_step: after_step(row)?,
         }),
     };
     Ok(Trial {
@@ -167,7 +180,16 @@ fn trial_of(row: &impl Cells, id: u64) -> Read<Trial> {
         lost: small(row, Column::Lost)?,
         sequence: whole(row, Column::Sequence)?,
         proposed: time(row, Column::Proposed)?,
+        until: row.real(Column::Until.place())?,
     })
+}
+
+/// Empty in what versions without it wrote.
+fn after_step(row: &impl Cells) -> Read<u64> {
+    match row.integer(Column::AfterStep.place())? {
+        Some(_) => whole(row, Column::AfterStep),
+        None => Ok(0),
+    }
 }
 
 fn lease_of(row: &impl Cells) -> Read<Lease> {
@@ -245,6 +267,7 @@ mod tests {
                 at: Timestamp(30),
                 lease: lease.clone(),
                 key: key.map(str::to_owned),
+                after_step: 7,
             })
         };
         let failure = Failure { reason: "why".to_owned(), output: "last words".to_owned() };
@@ -253,6 +276,7 @@ mod tests {
             State::Queued(Some(Ended::RanOut)),
             State::Queued(Some(Ended::Released)),
             State::Running(lease.clone()),
+            State::Paused(Pause { at: Timestamp(28), lease: lease.clone(), after_step: 6 }),
             finish(Outcome::from(-0.5), Some("t")),
             finish(Measured { value: 0.25, deviation: Some(0.5) }.into(), Some("t")),
             finish(Outcome::Failed(failure), None),
@@ -269,6 +293,7 @@ mod tests {
                 lost: id as u32,
                 sequence: 40 + id,
                 proposed: Timestamp(5),
+                until: (id % 2 == 0).then_some(0.5 + id as f64),
             })
             .collect()
     }
@@ -299,9 +324,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named_with_its_column() {
-        let trial = &trials()[4];
+        let trial = &trials()[5];
         for (column, cell, words) in [
-            (Column::Stage, Cell::from("asleep"), "trial 4 cannot be read: stage is `asleep`"),
+            (Column::Stage, Cell::from("asleep"), "trial 5 cannot be read: stage is `asleep`"),
             (Column::Outcome, Cell::Null, "outcome is missing"),
             (Column::Lost, Cell::from(1_u64 << 40), "lost is 1099511627776"),
             (Column::Sequence, Cell::from(-1_i64), "sequence is -1"),

@@ -21,6 +21,7 @@ use crate::addition::Addition;
 use crate::counts::Counts;
 use crate::diagnosis::Condition;
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::settings::Record;
 use crate::step::{Report, Step};
 use crate::trial::{Change, Token, Trial};
@@ -270,6 +271,10 @@ impl Reader for Http {
         self.call(&Call::Best { study: study.to_owned(), count })
     }
 
+    fn notes(&self, study: &str) -> Result<Vec<Note>> {
+        self.call(&Call::Notes { study: study.to_owned() })
+    }
+
     fn counts(&self, study: &str) -> Result<Counts> {
         self.call(&Call::Counts { study: study.to_owned() })
     }
@@ -301,6 +306,14 @@ impl Store for Http {
         self.call(&Call::SetBudget { study: study.to_owned(), budget })
     }
 
+    fn set_paused(&self, study: &str, paused: bool) -> Result<()> {
+        self.call(&Call::SetPaused { study: study.to_owned(), paused })
+    }
+
+    fn note(&self, study: &str, trial: u64, text: &str) -> Result<()> {
+        self.call(&Call::Note { study: study.to_owned(), trial, text: text.to_owned() })
+    }
+
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         self.call(&Call::Ask {
             study: study.to_owned(),
@@ -309,6 +322,7 @@ impl Store for Http {
             key: ask.key.to_owned(),
             wanted: ask.wanted,
             fresh: ask.fresh,
+            plans: ask.plans,
             proposal: proposal.cloned(),
         })
     }
@@ -357,6 +371,10 @@ impl Store for Http {
 
     fn release(&self, study: &str, token: Token) -> Result<()> {
         self.call(&Call::Release { study: study.to_owned(), token })
+    }
+
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()> {
+        self.call(&Call::PauseTrial { study: study.to_owned(), token })
     }
 
     fn resume(&self, study: &str, resume: &Resume<'_>) -> Result<usize> {

@@ -56,6 +56,9 @@ pub enum Call {
         study: String,
         count: usize,
     },
+    Notes {
+        study: String,
+    },
     Counts {
         study: String,
     },
@@ -75,6 +78,15 @@ pub enum Call {
         study: String,
         budget: u64,
     },
+    SetPaused {
+        study: String,
+        paused: bool,
+    },
+    Note {
+        study: String,
+        trial: u64,
+        text: String,
+    },
     Ask {
         study: String,
         worker: String,
@@ -84,6 +96,8 @@ pub enum Call {
         wanted: usize,
         #[serde(default)]
         fresh: bool,
+        #[serde(default)]
+        plans: bool,
         proposal: Option<Proposal>,
     },
     Resume {
@@ -122,6 +136,10 @@ pub enum Call {
         study: String,
         token: Token,
     },
+    PauseTrial {
+        study: String,
+        token: Token,
+    },
     Recount {
         study: String,
     },
@@ -150,6 +168,7 @@ impl Call {
             | Self::Steps { .. }
             | Self::StepsSince { .. }
             | Self::Best { .. }
+            | Self::Notes { .. }
             | Self::Counts { .. }
             | Self::Sequence { .. }
             | Self::Condition {}
@@ -160,10 +179,13 @@ impl Call {
             | Self::Reports { .. }
             | Self::TellWith { .. }
             | Self::Release { .. }
+            | Self::PauseTrial { .. }
             | Self::Resume { .. } => Reach::Work,
             Self::Create { .. }
             | Self::Delete { .. }
             | Self::SetBudget { .. }
+            | Self::SetPaused { .. }
+            | Self::Note { .. }
             | Self::Add { .. }
             | Self::Transfer { .. }
             | Self::Recount { .. } => Reach::Write,
@@ -193,15 +215,19 @@ impl Call {
                 json(&store.steps_since(study, *sequence, (*limit).min(LARGEST_PAGE))?)
             }
             Self::Best { study, count } => json(&store.best(study, (*count).min(LARGEST_PAGE))?),
+            Self::Notes { study } => json(&store.notes(study)?),
             Self::Counts { study } => json(&store.counts(study)?),
             Self::Sequence { study } => json(&store.sequence(study)?),
             Self::Condition {} => json(&store.condition()?),
             Self::Create { record } => json(&store.create(record)?),
             Self::Delete { study } => json(&store.delete(study)?),
             Self::SetBudget { study, budget } => json(&store.set_budget(study, *budget)?),
-            Self::Ask { study, worker, incarnation, key, wanted, fresh, proposal } => {
-                let incarnation = incarnation.as_deref();
-                let ask = Ask { worker, incarnation, key, wanted: *wanted, fresh: *fresh };
+            Self::SetPaused { study, paused } => json(&store.set_paused(study, *paused)?),
+            Self::Note { study, trial, text } => json(&store.note(study, *trial, text)?),
+            Self::Ask { study, worker, incarnation, key, wanted, fresh, plans, proposal } => {
+                let (incarnation, wanted) = (incarnation.as_deref(), *wanted);
+                let (fresh, plans) = (*fresh, *plans);
+                let ask = Ask { worker, incarnation, key, wanted, fresh, plans };
                 json::<Reply>(&store.ask(study, &ask, proposal.as_ref())?)
             }
             Self::Add { study, additions } => json(&store.add(study, additions)?),
@@ -214,6 +240,7 @@ impl Call {
                 json(&store.tell_with(study, &Tell { token: *token, outcome, attributes, key })?)
             }
             Self::Release { study, token } => json(&store.release(study, *token)?),
+            Self::PauseTrial { study, token } => json(&store.pause_trial(study, *token)?),
             Self::Resume { study, worker, incarnation, formerly } => {
                 json(&store.resume(study, &Resume { worker, incarnation, formerly })?)
             }
@@ -257,6 +284,9 @@ pub enum Said {
         allowed: String,
     },
     UnknownStudy {
+        study: String,
+    },
+    Paused {
         study: String,
     },
     UnknownTrial {
@@ -314,6 +344,7 @@ impl From<&Error> for Said {
                 allowed: allowed.clone(),
             },
             Error::UnknownStudy { study } => Self::UnknownStudy { study: study.clone() },
+            Error::Paused { study } => Self::Paused { study: study.clone() },
             Error::UnknownTrial { study, trial, issued } => {
                 Self::UnknownTrial { study: study.clone(), trial: *trial, issued: *issued }
             }
@@ -356,6 +387,7 @@ impl Said {
                 }
             }
             Self::UnknownStudy { study } => Error::UnknownStudy { study },
+            Self::Paused { study } => Error::Paused { study },
             Self::UnknownTrial { study, trial, issued } => {
                 Error::UnknownTrial { study, trial, issued }
             }
@@ -380,13 +412,14 @@ impl Said {
 }
 
 /// The fields that a store refuses, so that a program finds them by name.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "budget",
     "client key",
     "deviation",
     "fidelity of a step",
     "key of an addition",
     "name",
+    "note",
     "number of trials asked for",
     "worker",
     "worker of an addition",
@@ -401,6 +434,7 @@ mod tests {
         let (study, token) = ("s".to_owned(), Token { trial: 3, fence: 9 });
         for error in [
             Error::UnknownStudy { study: study.clone() },
+            Error::Paused { study: study.clone() },
             Error::UnknownTrial { study: study.clone(), trial: 3, issued: 2 },
             Error::LeaseLost { study: study.clone(), token, reason: "it was released".into() },
             Error::AlreadyTold { study: study.clone(), trial: 3, outcome: "0.5".into() },

@@ -6,13 +6,13 @@
 use super::COMMIT;
 use super::broken::Broken;
 use super::link::{Command, Link};
-use super::statements::{BEGIN, ROLLBACK};
+use super::statements::ROLLBACK;
 use super::target::Target;
 use crate::error::Error;
 
 /// What each version adds, from version 1; the twin of SQLite's. Words are compared byte by byte. The
 /// queue leaves dead entries behind in its indices, so that they are swept early.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 8] = [
     r#"
     CREATE TABLE studies (
         id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -119,6 +119,27 @@ const STEPS: [&str; 6] = [
         PRIMARY KEY (study, trial, fidelity)
     );
     CREATE UNIQUE INDEX steps_sequence ON steps (study, sequence);",
+    // Studies that begin no trial for now, and notes of people on trials.
+    "ALTER TABLE studies ADD COLUMN paused BIGINT NOT NULL DEFAULT 0;
+    CREATE TABLE notes (
+        study BIGINT NOT NULL REFERENCES studies (id),
+        trial BIGINT NOT NULL,
+        text TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (study, trial)
+    );",
+    // Trials that may be continued: up to where a trial is evaluated, and since when it is paused (its stage is then `queued`, which
+    // the table allows). `after_step` is the number of the study's latest step when a trial finished; of those that did before, it is
+    // that of their own last step.
+    "ALTER TABLE trials ADD COLUMN until DOUBLE PRECISION;
+    ALTER TABLE trials ADD COLUMN paused BIGINT;
+    ALTER TABLE trials ADD COLUMN after_step BIGINT;
+    UPDATE trials SET after_step = latest.sequence FROM
+        (SELECT study, trial, max(sequence) AS sequence FROM steps GROUP BY study, trial) AS latest
+        WHERE latest.study = trials.study AND latest.trial = trials.id AND stage = 'finished';
+    DROP INDEX trials_queue;
+    CREATE INDEX trials_queue ON trials (study, origin, id) WHERE stage = 'queued' AND paused IS NULL;
+    CREATE INDEX trials_paused ON trials (study, id) WHERE stage = 'queued' AND paused IS NOT NULL;",
 ];
 
 /// The last version known.
@@ -135,7 +156,8 @@ pub(super) fn migrate(link: &mut Link, target: &Target) -> Result<(), Broken> {
         return Ok(());
     }
     // Each statement sees what was committed before it: the steps that another applied while this one waited.
-    link.execute(&format!("{BEGIN}; {LOCK}"))?;
+    link.begin()?;
+    link.execute(LOCK)?;
     let done = apply(link, target);
     link.execute(if done.is_ok() { COMMIT } else { ROLLBACK })?;
     done

@@ -28,6 +28,7 @@ mod broken;
 mod link;
 mod migrations;
 mod plain;
+mod pooler;
 mod rows;
 mod statements;
 mod target;
@@ -270,7 +271,6 @@ fn is_claim(reply: &Reply) -> bool {
 }
 
 /// Refuses an address that cannot be understood, without connecting to anything.
-#[cfg(test)]
 pub(super) fn check_address(address: &str) -> Result<()> {
     Target::parse(address).map(|_| ())
 }
@@ -386,6 +386,14 @@ impl Store for Postgres {
         self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.set_budget(budget))
     }
 
+    fn set_paused(&self, study: &str, paused: bool) -> Result<()> {
+        self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.set_paused(paused))
+    }
+
+    fn note(&self, study: &str, trial: u64, text: &str) -> Result<()> {
+        self.write(study, Again::Harmless, Reads::Nothing, |rules| rules.note(trial, text))
+    }
+
     fn ask(&self, study: &str, ask: &Ask<'_>, proposal: Option<&Proposal>) -> Result<Reply> {
         // Before anything is sent: the server takes no text with zero bytes.
         check_ask(study, ask)?;
@@ -476,5 +484,10 @@ impl Store for Postgres {
     fn release(&self, study: &str, token: Token) -> Result<()> {
         let tokens = [token];
         self.write(study, Again::Different, Reads::Trials(&tokens), |rules| rules.release(token))
+    }
+
+    fn pause_trial(&self, study: &str, token: Token) -> Result<()> {
+        let tokens = [token];
+        self.write(study, Again::Harmless, Reads::Trials(&tokens), |rules| rules.pause(token))
     }
 }

@@ -4,7 +4,7 @@
 //! the lock while its process computes, which on a busy machine has to wait for a processor first. So the two calls
 //! that almost all are, to ask for what is queued and to tell under a lease that stands, are also one statement each:
 //! the server locks, decides, writes and commits by itself. A statement does nothing unless the case is plain, and the
-//! caller then goes by the rules. An ask is plain if its key is new, its worker holds nothing, the queue has enough and no
+//! caller then goes by the rules. An ask is plain if its study is not paused, its key is new, its worker holds nothing, the queue has enough and no
 //! answer is to be forgotten; a tell, if the trial runs under its token.
 //! The contract suite and the model test hold both ways to the same answers.
 //!
@@ -33,12 +33,12 @@ const ASK: &str = "\
         SELECT id, row_number() OVER (ORDER BY origin, id) AS place FROM (
             SELECT id, origin FROM trials
             WHERE study = (SELECT id FROM studies WHERE name = $1) AND stage = 'queued'
-            ORDER BY origin, id LIMIT $5::bigint
+            AND paused IS NULL ORDER BY origin, id LIMIT $5::bigint
         ) AS first
     ), head AS (
         UPDATE studies SET fence = fence + $5::bigint, sequence = sequence + $5::bigint, queued = queued - $5::bigint, running = running + $5::bigint
         FROM clock
-        WHERE name = $1 AND (SELECT count(*) FROM picked) = $5::bigint
+        WHERE name = $1 AND paused = 0 AND (SELECT count(*) FROM picked) = $5::bigint
         AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3::text)
         AND NOT EXISTS (
             SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4::text
@@ -52,7 +52,7 @@ const ASK: &str = "\
             sequence = head.sequence + place, since = now, due = now + lease
         FROM head, picked
         WHERE trials.study = head.study AND trials.id = picked.id
-        RETURNING trials.id, trials.configuration, trials.fence, trials.lost
+        RETURNING trials.id, trials.configuration, trials.fence, trials.lost, trials.until
     ), kept AS (
         INSERT INTO asks (study, ask_key, answer, review)
         SELECT study, $3::text, json_build_object('worker', $4::text, 'wanted', $5::bigint, 'claims', (
@@ -62,7 +62,7 @@ const ASK: &str = "\
         ))::text, now + $6::bigint
         FROM head
     )
-    SELECT id, configuration, fence, lost FROM claimed ORDER BY fence";
+    SELECT id, configuration, fence, lost, until FROM claimed ORDER BY fence";
 
 const TRY_TURN: &str = "SELECT pg_try_advisory_xact_lock(1463897412, hashtext($1))";
 const AWAIT_TURN: &str = "SELECT pg_advisory_xact_lock_shared(1463897412, hashtext($1))";
@@ -75,7 +75,7 @@ const PEEK: &str = "\
         SELECT coalesce($2::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
     )
     SELECT greatest(budget - issued + imported, 0), issued, queued FROM studies, clock
-    WHERE name = $1 AND queued < $5::bigint AND budget > issued - imported
+    WHERE name = $1 AND paused = 0 AND queued < $5::bigint AND budget > issued - imported
     AND NOT EXISTS (SELECT FROM asks WHERE study = studies.id AND ask_key = $3)
     AND NOT EXISTS (
         SELECT FROM trials WHERE study = studies.id AND stage = 'running' AND worker = $4
@@ -108,9 +108,10 @@ static TELL: LazyLock<String> = LazyLock::new(|| {
                 SELECT FROM trials
                 WHERE study = studies.id AND id = $3::bigint AND stage = 'running' AND fence = $4::bigint
             )
-            RETURNING studies.id AS study, sequence, direction, now
+            RETURNING studies.id AS study, sequence, direction, steps, now
         )
-        UPDATE trials SET stage = 'finished', sequence = head.sequence, finished = now, notice = NULL, {told},
+        UPDATE trials SET stage = 'finished', sequence = head.sequence, finished = now, notice = NULL, after_step = head.steps,
+            {told},
             {score} = CASE WHEN $11::text LIKE '%\"fidelity\":%' THEN NULL ELSE
                 CASE direction WHEN 'minimise' THEN $6::float8 ELSE 0 - $6::float8 END END
         FROM head
@@ -139,7 +140,9 @@ pub(super) fn peek(
         row.try_get::<_, i64>(column).map(i64::cast_unsigned).map_err(Broken::reading)
     };
     let (room, issued, queued) = (number(0)?, number(1)?, number(2)?);
-    let missing = (ask.wanted as u64).saturating_sub(queued).min(room);
+    // Who plans may also continue trials, of which there may be any number.
+    let most = if ask.plans { u64::MAX } else { room };
+    let missing = (ask.wanted as u64).saturating_sub(queued).min(most);
     let count = usize::try_from(missing).unwrap_or(usize::MAX);
     Ok(Some(Reply::Propose { count, room, issued }))
 }
@@ -244,6 +247,7 @@ fn claim_of(study: &str, row: &Row) -> Result<Claim, Broken> {
             configuration: serde_json::from_str(row.try_get(1)?)?,
             token: Token { trial, fence },
             attempt: u32::try_from(row.try_get::<_, i64>(3)?)? + 1,
+            until: row.try_get(4)?,
         })
     };
     read().map_err(|error| Error::corrupt(study, "claim", error).into())

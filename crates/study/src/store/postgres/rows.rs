@@ -14,6 +14,7 @@ use super::link::{Command, Link};
 use super::statements as say;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::settings::Record;
 use crate::step::{Report, Step, fidelity};
 use crate::store::columns::head::{self, Entry};
@@ -240,11 +241,12 @@ impl<'l> Table<'l> {
     }
 
     pub fn filtered(&mut self, filter: &Filter) -> Result<Vec<Trial>> {
-        let [any, queued, running, finished] = &*say::FILTERED;
+        let [any, queued, running, paused, finished] = &*say::FILTERED;
         let statement = match filter.stage {
             None => any,
             Some(Stage::Queued) => queued,
             Some(Stage::Running) => running,
+            Some(Stage::Paused) => paused,
             Some(Stage::Finished) => finished,
         };
         let command = self
@@ -272,6 +274,17 @@ impl<'l> Table<'l> {
         self.trials_of(&rows)
     }
 
+    pub fn notes(&mut self) -> Result<Vec<Note>> {
+        let command = self.named(&say::NOTES);
+        let rows = self.peek_with(command)?.1;
+        let note = |row: &Row| {
+            let trial = row.try_get::<_, i64>(0)?.cast_unsigned();
+            Ok(Note { trial, text: row.try_get(1)?, at: Timestamp(row.try_get(2)?) })
+        };
+        let notes: std::result::Result<_, tokio_postgres::Error> = rows.iter().map(note).collect();
+        notes.map_err(|error| Error::corrupt(self.study, "notes", error))
+    }
+
     /// Forgets the study; its fencing numbers go on where they were if there is another of its name.
     pub fn delete(&mut self) -> Result<()> {
         self.begin(Reads::Nothing)?;
@@ -287,6 +300,7 @@ impl<'l> Table<'l> {
             "DELETE FROM additions WHERE study = $1",
             "DELETE FROM engines WHERE study = $1",
             "DELETE FROM steps WHERE study = $1",
+            "DELETE FROM notes WHERE study = $1",
             "DELETE FROM trials WHERE study = $1",
             "DELETE FROM studies WHERE id = $1",
         ] {
@@ -566,6 +580,15 @@ impl Rows for Table<'_> {
     fn drop_steps(&mut self, trial: u64, fidelity: f64) -> Result<()> {
         self.fetched.curves.remove(&trial);
         self.write(Command::new(say::DROP_STEPS).with(self.id).with(bounded(trial)).with(fidelity))
+    }
+
+    fn keep_note(&mut self, note: &Note) -> Result<()> {
+        let command = Command::new(say::KEEP_NOTE).with(self.id).with(bounded(note.trial));
+        self.write(command.with(note.text.clone()).with(note.at.0))
+    }
+
+    fn drop_note(&mut self, trial: u64) -> Result<()> {
+        self.write(Command::new(say::DROP_NOTE).with(self.id).with(bounded(trial)))
     }
 
     fn note_engine(&mut self, version: &str, first_trial: u64) -> Result<()> {

@@ -71,22 +71,27 @@ pub(super) static HELD: LazyLock<String> = LazyLock::new(|| {
     )
 });
 pub(super) static QUEUED: LazyLock<String> =
-    LazyLock::new(|| trials("stage = 'queued' ORDER BY origin, id LIMIT $2"));
+    LazyLock::new(|| trials("stage = 'queued' AND paused IS NULL ORDER BY origin, id LIMIT $2"));
 pub(super) static CHANGES: LazyLock<String> =
     LazyLock::new(|| trials("sequence > $2 ORDER BY sequence LIMIT $3"));
 pub(super) static BEST: LazyLock<String> =
     LazyLock::new(|| trials("score IS NOT NULL ORDER BY score, sequence LIMIT $2"));
-/// Those of any stage, queued, running and finished. The stages stand in the statements themselves: a partial index
+/// Those of any stage, queued, running, paused and finished. The stages stand in the statements themselves: a partial index
 /// serves no other.
-pub(super) static FILTERED: LazyLock<[String; 4]> = LazyLock::new(|| {
-    ["", "stage = 'queued' AND ", "stage = 'running' AND ", "stage = 'finished' AND "].map(
-        |stage| {
-            trials(&format!(
-                "{stage}id >= $2 AND ($3::text IS NULL OR outcome = $3) \
-                 AND ($4::text IS NULL OR worker = $4) ORDER BY id LIMIT $5"
-            ))
-        },
-    )
+pub(super) static FILTERED: LazyLock<[String; 5]> = LazyLock::new(|| {
+    let stages = [
+        "",
+        "stage = 'queued' AND paused IS NULL AND ",
+        "stage = 'running' AND ",
+        "stage = 'queued' AND paused IS NOT NULL AND ",
+        "stage = 'finished' AND ",
+    ];
+    stages.map(|stage| {
+        trials(&format!(
+            "{stage}id >= $2 AND ($3::text IS NULL OR outcome = $3) \
+             AND ($4::text IS NULL OR worker = $4) ORDER BY id LIMIT $5"
+        ))
+    })
 });
 /// The number of the study follows the cells.
 pub(super) static INSERT: LazyLock<String> = LazyLock::new(|| {
@@ -119,6 +124,13 @@ pub(super) static INSERT_STEP: LazyLock<String> = LazyLock::new(|| {
 });
 pub(super) const DROP_STEPS: &str =
     "DELETE FROM steps WHERE study = $1 AND trial = $2 AND fidelity >= $3";
+
+pub(super) static NOTES: LazyLock<String> = LazyLock::new(|| {
+    format!("SELECT trial, text, at FROM notes WHERE study = {STUDY} ORDER BY trial")
+});
+pub(super) const KEEP_NOTE: &str = "INSERT INTO notes (study, trial, text, at) VALUES ($1, $2, $3, $4) \
+     ON CONFLICT (study, trial) DO UPDATE SET text = excluded.text, at = excluded.at";
+pub(super) const DROP_NOTE: &str = "DELETE FROM notes WHERE study = $1 AND trial = $2";
 
 pub(super) static ANSWER: LazyLock<String> =
     LazyLock::new(|| format!("SELECT answer FROM asks WHERE study = {STUDY} AND ask_key = $2"));
@@ -168,7 +180,7 @@ impl ToSql for Cell<'_> {
     }
 
     fn accepts(kind: &Type) -> bool {
-        [Type::INT8, Type::FLOAT8, Type::TEXT].contains(kind)
+        [Type::INT8, Type::FLOAT8, Type::TEXT, Type::UNKNOWN].contains(kind)
     }
 
     to_sql_checked!();

@@ -11,13 +11,13 @@ use super::Rules;
 use crate::error::{Error, Result};
 use crate::settings::check_name;
 use crate::step::Step;
-use crate::trial::{Ended, Finish, Lease, Origin, State, Trial};
+use crate::trial::{Ended, Finish, Lease, Origin, Pause, State, Trial};
 
 /// What a transfer does to one trial.
 enum Move {
     Insert(Trial),
-    /// It waited here, and is finished there.
-    Finish(Trial),
+    /// It waited here, or was paused, and is finished or paused there.
+    Update(Trial),
 }
 
 impl<R: Rows> Rules<'_, R> {
@@ -35,7 +35,7 @@ impl<R: Rows> Rules<'_, R> {
             match present {
                 Some(present) => {
                     if self.follows(&present, &arriving)? {
-                        moves.push(Move::Finish(arriving.clone()));
+                        moves.push(Move::Update(arriving.clone()));
                         arrived.insert(trial.id, arriving);
                     }
                 }
@@ -58,20 +58,26 @@ impl<R: Rows> Rules<'_, R> {
             }
             curves.entry(*trial).or_default().push(step);
         }
-        for one in moves {
+        // Steps come before the ends of their trials, and in the same call: no reader sees one without the other.
+        for (trial, steps) in curves {
+            self.extend(trial, steps)?;
+        }
+        for mut one in moves {
+            let (Move::Insert(trial) | Move::Update(trial)) = &mut one;
+            if let State::Finished(Finish { after_step, .. })
+            | State::Paused(Pause { after_step, .. }) = &mut trial.state
+            {
+                *after_step = self.head.steps;
+            }
             match one {
                 Move::Insert(trial) => self.take_over(trial, transfer)?,
-                Move::Finish(arriving) => {
+                Move::Update(arriving) => {
                     if let Some(mut present) = self.rows.trial(arriving.id)? {
-                        present.lost = arriving.lost;
+                        (present.lost, present.until) = (arriving.lost, arriving.until);
                         self.change(&mut present, arriving.state)?;
                     }
                 }
             }
-        }
-        // In the same call as the ends of their trials: no reader sees one without the other.
-        for (trial, steps) in curves {
-            self.extend(trial, steps)?;
         }
         self.rows.save_head(&self.head)
     }
@@ -94,6 +100,7 @@ impl<R: Rows> Rules<'_, R> {
         let lease = match &mut arriving.state {
             State::Queued(_) => None,
             State::Running(lease) => Some(lease),
+            State::Paused(pause) => Some(&mut pause.lease),
             State::Finished(finish) => {
                 finish.outcome = storable(self.study, trial.id, &finish.outcome)?;
                 finish.attributes.check(self.study)?;
@@ -123,15 +130,21 @@ impl<R: Rows> Rules<'_, R> {
             return Err(self.diverged(id, reason));
         }
         match (&present.state, &arriving.state) {
-            (State::Queued(_), State::Finished(_)) => Ok(true),
-            (State::Queued(_), State::Queued(_) | State::Running(_)) => Ok(false),
+            (State::Queued(_), State::Finished(_) | State::Paused(_)) => Ok(true),
+            (State::Paused(_), State::Finished(_)) => Ok(true),
+            (State::Paused(here), State::Paused(there)) => {
+                Ok((here.at, &here.lease) != (there.at, &there.lease))
+            }
+            (State::Queued(_) | State::Paused(_), State::Queued(_) | State::Running(_)) => {
+                Ok(false)
+            }
             (State::Finished(here), State::Finished(there)) if is_same(here, there) => Ok(false),
             (State::Finished(here), State::Finished(there)) => {
                 let reason =
                     format!("has the outcome {} here, and {} there", here.outcome, there.outcome);
                 Err(self.diverged(id, reason))
             }
-            (State::Finished(here), State::Queued(_) | State::Running(_)) => {
+            (State::Finished(here), _) => {
                 let reason = format!("has the outcome {} here, and none there", here.outcome);
                 Err(self.diverged(id, reason))
             }

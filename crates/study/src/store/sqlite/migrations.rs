@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 ///
 /// Numbers that grow past 63 bits nowhere: identifiers, times in milliseconds, sequence and fencing numbers. The seed
 /// has 64 and is text. The partial indices keep the cost of a call free of the number of finished trials.
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 9] = [
     "
     CREATE TABLE studies (
         id INTEGER PRIMARY KEY,
@@ -146,6 +146,31 @@ const STEPS: [&str; 7] = [
         PRIMARY KEY (study, trial, fidelity)
     ) STRICT, WITHOUT ROWID;
     CREATE UNIQUE INDEX steps_sequence ON steps (study, sequence);
+",
+    // Studies that begin no trial for now, and notes of people on trials.
+    "
+    ALTER TABLE studies ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE notes (
+        study INTEGER NOT NULL REFERENCES studies (id),
+        trial INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        PRIMARY KEY (study, trial)
+    ) STRICT, WITHOUT ROWID;
+",
+    // Trials that may be continued: up to where a trial is evaluated, and since when it is paused (its stage is then `queued`, which
+    // the table allows). `after_step` is the number of the study's latest step when a trial finished; of those that did before, it is
+    // that of their own last step.
+    "
+    ALTER TABLE trials ADD COLUMN until REAL;
+    ALTER TABLE trials ADD COLUMN paused INTEGER;
+    ALTER TABLE trials ADD COLUMN after_step INTEGER;
+    UPDATE trials SET after_step =
+        (SELECT max(sequence) FROM steps WHERE steps.study = trials.study AND steps.trial = trials.id)
+        WHERE stage = 'finished';
+    DROP INDEX trials_queue;
+    CREATE INDEX trials_queue ON trials (study, origin, id) WHERE stage = 'queued' AND paused IS NULL;
+    CREATE INDEX trials_paused ON trials (study, id) WHERE stage = 'queued' AND paused IS NOT NULL;
 ",
 ];
 

@@ -18,14 +18,12 @@
 mod contents;
 #[cfg(test)]
 mod cost;
+mod log;
 mod migrations;
 mod place;
 mod rows;
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -33,6 +31,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use self::contents::Contents;
+use self::log::Log;
 use self::rows::Table;
 use super::calls::{read_from_a_table, written_by_the_rules};
 use super::columns::head;
@@ -60,9 +59,7 @@ pub struct Sqlite {
     place: String,
     connection: Mutex<Connection>,
     /// `None` if it was opened to read.
-    log: Option<File>,
-    /// Whether the disk once refused the log. What became of it is then unknown, and nothing can be acknowledged.
-    log_broke: AtomicBool,
+    log: Option<Log>,
 }
 
 impl Sqlite {
@@ -97,7 +94,7 @@ impl Sqlite {
             Ok(connection)
         })?;
         // The log stays where it is as long as this connection is open.
-        let log = log_of(&connection).map_err(|source| Error::Backend {
+        let log = Log::of(&connection).map_err(|source| Error::Backend {
             place: place.clone(),
             doing: "opening its write-ahead log",
             source: Box::new(source),
@@ -107,7 +104,6 @@ impl Sqlite {
             place,
             connection: Mutex::new(connection),
             log: Some(log),
-            log_broke: AtomicBool::new(false),
         })
     }
 
@@ -135,28 +131,23 @@ impl Sqlite {
             place,
             connection: Mutex::new(connection),
             log: None,
-            log_broke: AtomicBool::new(false),
         })
     }
 
     /// Waits until everything that was committed is on the disk.
     fn sync(&self) -> Result<()> {
-        let failed = |source| Error::Backend {
+        let Some(log) = &self.log else { return Ok(()) };
+        log.sync().map_err(|error| Error::Backend {
             place: self.place.clone(),
             doing: "writing its log to the disk",
-            source,
-        };
-        let Some(log) = &self.log else { return Ok(()) };
-        log.sync_data().map_err(|error| {
-            self.log_broke.store(true, Ordering::SeqCst);
-            failed(Box::new(error))
+            source: Box::new(error),
         })
     }
 
     /// The connection, unless the disk once refused the log: after that the system forgets what it could not write, and
     /// says that all is well. No call may then pass for a sign that the storage is there again.
     fn lock(&self) -> Result<MutexGuard<'_, Connection>> {
-        if self.log_broke.load(Ordering::SeqCst) {
+        if self.log.as_ref().is_some_and(Log::is_broken) {
             return Err(Error::Backend {
                 place: self.place.clone(),
                 doing: "writing its log to the disk",
@@ -221,18 +212,6 @@ impl Sqlite {
             work(&mut Rules::begin(study, &mut table, Reads::Nothing)?)
         })
     }
-}
-
-/// The write-ahead log of an open file. Its name is made durable too.
-fn log_of(connection: &Connection) -> io::Result<File> {
-    let path = connection.path().ok_or_else(|| io::Error::other("it has no path"))?;
-    let log = PathBuf::from(format!("{path}-wal"));
-    #[cfg(unix)]
-    if let Some(folder) = log.parent() {
-        File::open(folder)?.sync_all()?;
-    }
-    // Some systems sync only what is open for writing.
-    File::options().read(true).write(true).open(log)
 }
 
 /// Waits for the lock. SQLite's own handler waits ever longer, up to a tenth of a second: under load, whoever has
@@ -405,11 +384,13 @@ mod tests {
     use crate::Study;
     use crate::runner::{End, Evaluator, KeptResults, Runner, Stop, WorkerKey};
     use crate::study_file::{Format, StudyFile};
+    use std::fs::File;
     use std::sync::Arc;
 
     /// A store whose disk refuses the log from now on: the system syncs no such file.
     fn refused(path: &Path) -> Sqlite {
-        Sqlite { log: Some(File::open("/dev/null").unwrap()), ..Sqlite::at(path).unwrap() }
+        let log = Some(Log::new(File::open("/dev/null").unwrap()));
+        Sqlite { log, ..Sqlite::at(path).unwrap() }
     }
 
     #[test]
@@ -436,6 +417,7 @@ mod tests {
             workers: 2,
             time: None,
             spend: None,
+            stop_when: None,
             patience: Duration::from_secs(2),
             kept: Some(KeptResults::new(&state, &identity, "s")),
             stop,
@@ -448,7 +430,7 @@ mod tests {
                     sleep(Duration::from_millis(5));
                 }
                 // As a failed sync leaves it.
-                store.log_broke.store(true, Ordering::SeqCst);
+                store.log.as_ref().unwrap().give_up();
             });
             runner(Stop::default()).run(&broken, &|_| {}).unwrap()
         });

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row, ToSql, params, p
 use super::failure;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
+use crate::note::Note;
 use crate::settings::Record;
 use crate::step::Step;
 use crate::store::columns::head::{self, Entry};
@@ -180,7 +181,12 @@ impl<'c> Table<'c> {
         // The stages stand in the statements themselves: a partial index serves no other.
         let stage = match filter.stage {
             None => "WHERE",
-            Some(Stage::Queued) => "INDEXED BY trials_queue WHERE stage = 'queued' AND",
+            Some(Stage::Queued) => {
+                "INDEXED BY trials_queue WHERE stage = 'queued' AND paused IS NULL AND"
+            }
+            Some(Stage::Paused) => {
+                "INDEXED BY trials_paused WHERE stage = 'queued' AND paused IS NOT NULL AND"
+            }
             Some(Stage::Running) => "INDEXED BY trials_due WHERE stage = 'running' AND",
             Some(Stage::Finished) => "WHERE stage = 'finished' AND",
         };
@@ -199,6 +205,19 @@ impl<'c> Table<'c> {
         self.select(clauses, params![self.entry.id, bounded(count as u64)])
     }
 
+    pub fn notes(&self) -> Result<Vec<Note>> {
+        let failed = failure(self.place, "reading notes");
+        let mut query = self
+            .connection
+            .prepare_cached("SELECT trial, text, at FROM notes WHERE study = ?1 ORDER BY trial")
+            .map_err(&failed)?;
+        let rows = query.query_map([self.entry.id], |row| {
+            let trial = row.get::<_, i64>(0)?.cast_unsigned();
+            Ok(Note { trial, text: row.get(1)?, at: Timestamp(row.get(2)?) })
+        });
+        rows.and_then(Iterator::collect).map_err(&failed)
+    }
+
     /// Forgets the study; its fencing numbers go on where they were if there is another of its name.
     pub fn delete(&self) -> Result<()> {
         let failed = failure(self.place, "deleting a study");
@@ -208,7 +227,7 @@ impl<'c> Table<'c> {
         run(
             "INSERT OR REPLACE INTO deleted_studies SELECT name, fence FROM studies WHERE id = ?1",
         )?;
-        for table in ["asks", "additions", "engines", "steps", "trials"] {
+        for table in ["asks", "additions", "engines", "steps", "notes", "trials"] {
             run(&format!("DELETE FROM {table} WHERE study = ?1"))?;
         }
         run("DELETE FROM studies WHERE id = ?1")?;
@@ -303,7 +322,8 @@ impl Rows for Table<'_> {
 
     fn queued(&mut self, limit: usize) -> Result<Vec<Trial>> {
         let clauses = "INDEXED BY trials_queue \
-                       WHERE study = ?1 AND stage = 'queued' ORDER BY origin, id LIMIT ?2";
+                       WHERE study = ?1 AND stage = 'queued' AND paused IS NULL \
+                       ORDER BY origin, id LIMIT ?2";
         self.select(clauses, params![self.entry.id, bounded(limit as u64)])
     }
 
@@ -393,6 +413,20 @@ impl Rows for Table<'_> {
         self.execute(
             "DELETE FROM steps WHERE study = ?1 AND trial = ?2 AND fidelity >= ?3",
             params![self.entry.id, bounded(trial), fidelity],
+        )
+    }
+
+    fn keep_note(&mut self, note: &Note) -> Result<()> {
+        self.execute(
+            "INSERT OR REPLACE INTO notes (study, trial, text, at) VALUES (?1, ?2, ?3, ?4)",
+            params![self.entry.id, bounded(note.trial), note.text, note.at.0],
+        )
+    }
+
+    fn drop_note(&mut self, trial: u64) -> Result<()> {
+        self.execute(
+            "DELETE FROM notes WHERE study = ?1 AND trial = ?2",
+            params![self.entry.id, bounded(trial)],
         )
     }
 

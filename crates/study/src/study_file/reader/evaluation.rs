@@ -151,9 +151,13 @@ impl Reader<'_> {
         text: &str,
         space: Option<&SearchSpace>,
     ) -> Option<Template> {
+        let fidelity = match self.table.get("fidelity").map(|entry| &entry.node.content) {
+            Some(Content::Table(table)) => table.0.first().map(|entry| entry.key.as_str()),
+            _ => None,
+        };
         let read = Template::parse(text).and_then(|template| {
             if let Some(space) = space {
-                template.check(space)?;
+                template.check(space, fidelity)?;
             }
             Ok(template)
         });

@@ -11,6 +11,7 @@ mod space;
 use std::ops::Range;
 use std::time::Duration;
 
+use wimble::goal::Goal;
 use wimble::internals::nearest;
 use wimble::seed::Seed;
 use wimble::strategy::Spec;
@@ -18,10 +19,11 @@ use wimble::strategy::Spec;
 use super::document::{Content, Entry, Table};
 use super::mistake::Mistake;
 use super::{StudyFile, duration};
+use crate::advice::StopWhen;
 use crate::error::Error;
 
 /// The settings of a study file, and what each is for.
-pub const SETTINGS: [(&str, &str); 29] = [
+pub const SETTINGS: [(&str, &str); 30] = [
     ("name", "the study's name, unique in a storage"),
     ("command", "the program and its arguments, with {name} for a parameter"),
     ("direction", "\"minimise\" (the default) or \"maximise\""),
@@ -43,6 +45,10 @@ pub const SETTINGS: [(&str, &str); 29] = [
         "with a fidelity, in place of `trials`: how much is carried out in all, such as { epochs = 4000 }",
     ),
     ("time", "how long a run begins new trials, such as \"8h\""),
+    (
+        "stop-when",
+        "ends a run once 100 more trials are expected to improve the best value by less: \"gain < 0.01\" or \"gain < 1 %\"",
+    ),
     ("workers", "how many commands run at a time [1]"),
     ("batch-size", "how many points are proposed together [as many as workers]"),
     ("seed", "the same seed and the same results give the same suggestions [0]"),
@@ -95,6 +101,7 @@ impl<'t> Reader<'t> {
         let goal = self.fidelity(goal);
         let (stopping, wrong_stop) = (self.stopping(), self.wrong_stop());
         let spend = self.spend(goal.as_ref());
+        let stop_when = self.stop_when(goal.as_ref());
         let method = self.method();
         let whole = |(low, high): (i64, i64)| low..=high;
         let workers = self.integer("workers", whole((1, MOST_WORKERS)));
@@ -116,6 +123,7 @@ impl<'t> Reader<'t> {
             trials: trials.map(|trials| trials as u64),
             time,
             spend,
+            stop_when,
             workers: workers.and_then(|workers| usize::try_from(workers).ok()).unwrap_or(1),
             lease,
             lost_retries: lost_retries.and_then(|retries| u32::try_from(retries).ok()),
@@ -160,6 +168,23 @@ impl<'t> Reader<'t> {
                 _ => entry.key_span.clone(),
             });
             self.refuse(place, format!("the method does not fit: {error}"));
+        }
+    }
+
+    /// When the study has gained enough.
+    fn stop_when(&mut self, goal: Option<&Goal>) -> Option<StopWhen> {
+        let entry = self.table.get("stop-when")?;
+        if goal?.objectives().len() > 1 {
+            let message = "stop-when looks at the best value, but there are several objectives: leave it out, or keep one objective";
+            self.refuse(entry.key_span.clone(), message.to_owned());
+            return None;
+        }
+        match self.text_of(entry)?.parse() {
+            Ok(rule) => Some(rule),
+            Err(message) => {
+                self.refuse(entry.node.span.clone(), message);
+                None
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Figures as numbers: each answer is as large as the picture, however many trials there are.
 
+pub mod band;
+pub mod curves;
 pub mod front;
 pub mod history;
 pub mod landscape;
@@ -7,6 +9,7 @@ pub mod parallel;
 pub mod scatter;
 pub mod slices;
 pub mod timeline;
+pub mod volume;
 
 use serde::Serialize;
 

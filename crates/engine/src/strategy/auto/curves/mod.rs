@@ -12,6 +12,8 @@
 //!   expected to end best goes on to its next stop, and no new one begins.
 //! - Length scales are improved whenever the number of trials has grown by [`GROWTH`] (scales.rs). Between, a step costs one row of
 //!   the factor.
+//! - Once no trial may begin any more, a paused one goes on only while the upper bound of the probability that it ends best is at least
+//!   [`DISMISSED`]: Φ(1 - mean / deviation). Until one has come to the end, the one that is expected to end best goes on in any case.
 //! - Work that is under way counts with what is expected of it.
 //! - New points come from a pool: all of a finite set, or random points and neighbours of the best trials, drawn anew with each refit.
 //! - Where a history is long, the process learns from the best trials and a random sample of the others, at most [`LARGEST`]
@@ -25,8 +27,8 @@ mod stops;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::curves::{Curve, Event};
-use crate::domain::Domain;
+use crate::curves::{Curve, Curves, Event};
+use crate::domain::{Domain, Occupied};
 use crate::error::Result;
 use crate::history::{End, History};
 use crate::points::Points;
@@ -34,7 +36,7 @@ use crate::seed::Seed;
 use crate::seed::draw::{below, uniform};
 use crate::space::SearchSpace;
 use crate::strategy::sobol::Sobol;
-use crate::strategy::{Evidence, Memory, Run, Strategy as _, Work};
+use crate::strategy::{Evidence, FreeWorkers, Memory, Run, Strategy as _, Work};
 use crate::theory::normal;
 use model::{Model, Observation, Target};
 use stops::Stops;
@@ -45,6 +47,9 @@ const INITIAL: usize = 12;
 const RANDOM: f64 = 0.15;
 /// One trial should come to the end for so many times the highest fidelity.
 const WHOLE: f64 = 8.0;
+/// A paused trial below this upper bound is left where it is, once no trial may begin: in a prototype on TaskSet, one or two of sixty searches
+/// would lose their best trial by it.
+const DISMISSED: f64 = 0.01;
 /// Scales are improved when there are so many times more trials.
 const GROWTH: f64 = 1.2;
 /// Observations that a refit begins with, at most.
@@ -76,14 +81,13 @@ struct State {
     model: Option<Model>,
 }
 
-/// What `count` workers do next.
+/// What free workers do next.
 pub(super) fn plan(
     evidence: Evidence<'_>,
-    paused: &[u64],
-    count: usize,
+    free: &FreeWorkers<'_>,
     memory: &mut Memory,
 ) -> Result<Vec<Run>> {
-    let Evidence { space, history, pending, seed } = evidence;
+    let Evidence { space, history, seed, .. } = evidence;
     let Some(range) = history.goal().partial() else { return Ok(Vec::new()) };
     let curves = history.curves();
     let current =
@@ -105,7 +109,7 @@ pub(super) fn plan(
     });
     state.advance(space, history, seed)?;
     let mark = state.model.as_ref().map(Model::mark);
-    let runs = state.decide(evidence, paused, count, pending)?;
+    let runs = state.decide(evidence, free)?;
     if let (Some(model), Some(mark)) = (&mut state.model, mark) {
         model.restore(&mark);
     }
@@ -115,7 +119,8 @@ pub(super) fn plan(
 
 /// New points only.
 pub(super) fn propose(evidence: Evidence<'_>, count: usize, memory: &mut Memory) -> Result<Points> {
-    let runs = plan(evidence, &[], count, memory)?;
+    let free = FreeWorkers { count, paused: &[], room: usize::MAX };
+    let runs = plan(evidence, &free, memory)?;
     let new = runs.into_iter().filter_map(|run| match run.work {
         Work::New(x) => Some(x),
         Work::Continue(_) => None,
@@ -259,14 +264,9 @@ impl State {
         Ok(())
     }
 
-    fn decide(
-        &mut self,
-        evidence: Evidence<'_>,
-        paused: &[u64],
-        count: usize,
-        pending: &Points,
-    ) -> Result<Vec<Run>> {
-        let Evidence { space, history, seed, .. } = evidence;
+    fn decide(&mut self, evidence: Evidence<'_>, free: &FreeWorkers<'_>) -> Result<Vec<Run>> {
+        let Evidence { space, history, seed, pending } = evidence;
+        let &FreeWorkers { count, paused, room } = free;
         let curves = history.curves();
         let (stops, target) = (self.stops, self.target());
         let mut weights =
@@ -302,25 +302,30 @@ impl State {
             let turn = (curves.arrived() - curves.dropped() + pending.len() + place) as u64;
             let mut rng = seed.stream("curves", turn);
             let is_due = self.is_due() && continued.len() < waiting.len();
-            let may_draw = !is_due && domain.check_room(1).is_ok();
+            let may_begin = runs.len() - continued.len() < room;
+            let may_draw = !is_due && may_begin && domain.check_room(1).is_ok();
             let at_random = uniform(&mut rng) < RANDOM && may_draw;
             let by_model = match &self.model {
                 Some(model) if !at_random => {
                     let resting =
                         |trial: &u64| waiting.contains(trial) && !continued.contains(trial);
-                    self.best(model, &weights, &domain, curves, resting)
+                    let occupied = may_begin.then(|| domain.occupied());
+                    self.best(model, &weights, occupied.as_ref(), curves, resting)
                 }
                 _ => None,
             };
             let left = || waiting.iter().copied().find(|trial| !continued.contains(trial));
             let run = match by_model {
                 Some(run) => run,
+                // No trial may begin, and none that is paused is worth going on.
+                None if !may_begin && self.model.is_some() => break,
+                None if !may_begin => match left() {
+                    Some(trial) => self.onwards(trial, curves),
+                    None => break,
+                },
                 // Nothing is left to begin: what is paused goes on.
                 None if domain.check_room(1).is_err() => match left() {
-                    Some(trial) => {
-                        let reached = curves.get(trial).map_or(0.0, Curve::reached);
-                        Run { work: Work::Continue(trial), until: stops.next(reached) }
-                    }
+                    Some(trial) => self.onwards(trial, curves),
                     None if runs.is_empty() => {
                         domain.check_room(1)?;
                         break;
@@ -365,32 +370,40 @@ impl State {
         Ok(runs)
     }
 
+    /// A paused trial up to its next stop.
+    fn onwards(&self, trial: u64, curves: &Curves) -> Run {
+        let reached = curves.get(trial).map_or(0.0, Curve::reached);
+        Run { work: Work::Continue(trial), until: self.stops.next(reached) }
+    }
+
     /// Whether a trial has to come to the end.
     fn is_due(&self) -> bool {
         self.spent >= WHOLE * self.high * (self.whole + 1) as f64
     }
 
     /// The candidate with the most expected improvement for its cost; where a trial has to come to the end, the paused one that is
-    /// expected to end best.
+    /// expected to end best. `free` says which points a new trial may have; none may begin without it.
     fn best(
         &self,
         model: &Model,
         weights: &[f64],
-        domain: &Domain<'_>,
-        curves: &crate::curves::Curves,
+        free: Option<&Occupied<'_>>,
+        curves: &Curves,
         resting: impl Fn(&u64) -> bool,
     ) -> Option<Run> {
-        let occupied = domain.occupied();
-        let is_due = self.is_due();
+        let is_due = self.is_due() || (free.is_none() && self.whole == 0);
         let mut best: Option<((bool, f64), Run)> = None;
         for candidate in model.candidates() {
             let reached = match candidate.trial {
                 Some(trial) if !resting(&trial) => continue,
                 Some(trial) => curves.get(trial)?.reached(),
-                None if !occupied.is_free(&candidate.x) => continue,
+                None if free.is_none_or(|free| !free.is_free(&candidate.x)) => continue,
                 None => 0.0,
             };
             let (mean, deviation) = model.predict(candidate, weights);
+            if free.is_none() && !is_due && normal::cumulative(1.0 - mean / deviation) < DISMISSED {
+                continue;
+            }
             let until = self.stops.next(reached);
             // Where one is due, paused trials come before new ones.
             let worth = match is_due && candidate.trial.is_some() {

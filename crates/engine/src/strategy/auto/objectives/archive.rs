@@ -35,6 +35,8 @@ pub(super) struct Archive {
     first: Vec<usize>,
     /// Trials that meet the constraints and that no other such trial dominates; of several objectives only.
     front: Vec<usize>,
+    /// The objectives of the trials on the front.
+    values: Points,
     /// Violation, value and trial, best first: of one objective, or where trials miss constraints.
     best: Vec<(f64, f64, usize)>,
     latest: Latest,
@@ -50,6 +52,7 @@ impl Archive {
             violation: Violation::of(history),
             first: Vec::new(),
             front: Vec::new(),
+            values: Points::new(history.objectives().len()),
             best: Vec::new(),
             latest: Latest::new(LATEST),
             sample: Thinned::default(),
@@ -108,32 +111,38 @@ impl Archive {
     }
 
     fn join_front(&mut self, history: &History, trial: usize) {
-        let row = |i: usize| history.row(i);
-        let new = row(trial);
-        if self.front.iter().any(|&i| dominates(&row(i), &new)) {
+        let new = history.row(trial);
+        if self.values.rows().any(|row| dominates(row, &new)) {
             return;
         }
-        self.front.retain(|&i| !dominates(&new, &row(i)));
+        let stays: Vec<usize> =
+            (0..self.front.len()).filter(|&i| !dominates(&new, self.values.row(i))).collect();
+        if stays.len() < self.front.len() {
+            self.keep(&stays);
+        }
         self.front.push(trial);
+        self.values.push(&new);
         if self.front.len() >= 2 * FRONT {
-            let values = Points::from_rows(new.len(), self.front.iter().map(|&i| row(i)));
-            let mut kept = spread(&values, FRONT);
+            let mut kept = spread(&self.values, FRONT);
             kept.sort_unstable();
-            self.front = kept.into_iter().map(|place| self.front[place]).collect();
+            self.keep(&kept);
         }
     }
 
+    /// Keeps these places of the front.
+    fn keep(&mut self, places: &[usize]) {
+        let rows = places.iter().map(|&place| self.values.row(place));
+        self.values = Points::from_rows(self.values.dim(), rows);
+        self.front = places.iter().map(|&place| self.front[place]).collect();
+    }
+
     /// The trials to see, in the order of history.
-    pub(super) fn seen(&self, history: &History) -> Vec<usize> {
+    pub(super) fn seen(&self) -> Vec<usize> {
         if self.measured <= ALL {
             return self.first.clone();
         }
-        let values = Points::from_rows(
-            history.objectives().len(),
-            self.front.iter().map(|&i| history.row(i)),
-        );
         let mut seen: Vec<usize> =
-            spread(&values, BEST).into_iter().map(|place| self.front[place]).collect();
+            spread(&self.values, BEST).into_iter().map(|place| self.front[place]).collect();
         let left = BEST - seen.len();
         seen.extend(self.best.iter().take(left).map(|best| best.2));
         seen.extend(self.latest.iter());
@@ -185,10 +194,10 @@ mod tests {
     #[test]
     fn all_are_seen_while_there_are_few_and_the_front_is_always() {
         let few = history(100);
-        assert_eq!(read(&few).seen(&few).len(), 90);
+        assert_eq!(read(&few).seen().len(), 90);
         let many = history(5000);
         let archive = read(&many);
-        let seen = archive.seen(&many);
+        let seen = archive.seen();
         assert!(seen.len() <= BEST + LATEST + SAMPLE && seen.len() > BEST, "{}", seen.len());
         assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
         let meeting: Vec<usize> = (0..many.len()).filter(|i| i % 3 != 0 && i % 10 != 9).collect();

@@ -13,8 +13,8 @@
 //! observed front alone often spans a corner of the true one, so that nothing beyond it would earn hypervolume: taken from it, the
 //! reference point halves what is reached on problems with a concave front (docs/decisions/0013).
 //!
-//! Hyper-parameters are fitted further every [`EVERY`] trials and begin anew every [`WINDOW`], as those of the regions
-//! (replay.rs): a process that starts anew arrives at the same bits.
+//! Hyper-parameters are fitted further every [`EVERY`] trials, after [`SETTLED`] of them every fourth time, and begin anew every [`WINDOW`], as
+//! those of the regions (replay.rs): a process that starts anew arrives at the same bits.
 //!
 //! Cost of an ask: that of at most 200 trials in each model, however long history is.
 
@@ -23,6 +23,7 @@ mod constrained;
 mod nursery;
 mod picks;
 mod pool;
+mod prospects;
 mod spread;
 mod surrogate;
 
@@ -35,7 +36,6 @@ use crate::domain::Occupied;
 use crate::error::Result;
 use crate::forecast::{Expected, Forecast, Good};
 use crate::gaussian_process::Prediction;
-use crate::gaussian_process::tail::log_cumulative;
 use crate::history::History;
 use crate::pareto;
 use crate::points::Points;
@@ -48,6 +48,7 @@ use constrained::Constrained;
 use nursery::Nursery;
 use picks::Picks;
 use pool::Pool;
+use prospects::{Prospects, meeting};
 use spread::spread;
 use surrogate::{Softened, Surrogate, learn};
 
@@ -60,19 +61,16 @@ const WIDE: usize = 2;
 /// Deviations of the steps of children, and of those of later generations.
 const STEPS: (f64, f64) = (3e-3, 0.3);
 const LATER_STEPS: (f64, f64) = (3e-3, 0.1);
-/// Parents by means, and by optimistic bounds.
+/// Parents of a generation.
 const PARENTS: usize = 40;
 /// How far beyond the nadir the reference point is, in units of the range.
 const BEYOND: f64 = 0.1;
 /// Share of noise in the variance of an objective above which its model, not its values, says where the front is.
 const NOISY: f64 = 1e-2;
+/// Trials up to which every tenth one has hyper-parameters fitted further: then models see all they ever will, and little changes.
+const SETTLED: usize = 200;
 /// Trials of the front that gains are counted over.
 const FRONT: usize = 128;
-/// The probability that candidates must have to meet the constraints, so that they are parents, or count for the reference point: by means, and
-/// by optimistic bounds.
-const LIKELY: [f64; 2] = [0.5, 0.05];
-/// The least probability of meeting the constraints, so that hopeless candidates can still be told apart by their gain.
-const LEAST_CHANCE: f64 = 1e-12;
 /// The fewest and the most of the best trials that have children, under constraints.
 const BEST_TRIALS: (usize, usize) = (5, 10);
 /// The stream of the quasi-random candidates.
@@ -130,7 +128,8 @@ impl Several {
             if trials.is_multiple_of(WINDOW) {
                 self.learnt.clear();
             }
-            if trials.is_multiple_of(EVERY) && trials >= window && self.archive.measured() > 0 {
+            let every = if trials <= SETTLED { EVERY } else { 4 * EVERY };
+            if trials.is_multiple_of(every) && trials >= window && self.archive.measured() > 0 {
                 let seen = self.seen(history)?;
                 self.learnt = self.learn(&seen);
             }
@@ -139,7 +138,7 @@ impl Several {
     }
 
     fn seen(&self, history: &History) -> Result<Seen> {
-        let trials = self.archive.seen(history);
+        let trials = self.archive.seen();
         let points = Points::from_rows(
             history.points().dim(),
             trials.iter().map(|&i| history.points().row(i)),
@@ -207,26 +206,38 @@ impl Several {
         let mut rows = Points::zeros(objectives, seen.trials.len());
         for (j, model) in models[..objectives].iter().enumerate() {
             let noisy = model.noise_share() > NOISY;
-            for (i, x) in seen.points.rows().enumerate() {
-                rows.row_mut(i)[j] = if noisy { model.mean(x) } else { seen.targets[j][i] };
-            }
+            let values = if noisy { &model.means(&seen.points) } else { &seen.targets[j] };
+            rows.rows_mut().zip(values).for_each(|(row, value)| row[j] = *value);
         }
         rows
     }
 
-    /// Where the values of an objective are noisy, the front of the trials seen by what the models say of them, in the order of history;
-    /// `None` where they are not.
+    /// Where values are noisy, the front of the trials seen by what the models say of them, in the order of history; `None` where they are
+    /// not. A trial that meets a noisy constraint as told must also meet it by the model, unless no trial does.
     pub(super) fn front(&self, history: &History) -> Result<Option<Vec<usize>>> {
         if self.archive.measured() < FEWEST {
             return Ok(None);
         }
         let seen = self.seen(history)?;
         let models = self.models(&seen)?;
-        if !models[..seen.scales.len()].iter().any(|model| model.noise_share() > NOISY) {
+        let (objectives, constraints) = models.split_at(seen.scales.len());
+        let noisy: Vec<&Surrogate> = constraints
+            .iter()
+            .zip(&seen.targets[objectives.len()..])
+            .filter(|(model, targets)| model.noise_share() > NOISY * variance(targets))
+            .map(|(model, _)| model)
+            .collect();
+        if noisy.is_empty() && !objectives.iter().any(|model| model.noise_share() > NOISY) {
             return Ok(None);
         }
+        let mut by_model = seen.meets.clone();
+        for model in noisy {
+            let means = model.means(&seen.points);
+            by_model.iter_mut().zip(means).for_each(|(meets, mean)| *meets &= mean <= 0.0);
+        }
+        let meets = if by_model.contains(&true) { &by_model } else { &seen.meets };
         let rows = Self::standing(&seen, &models);
-        let meets: Vec<usize> = (0..seen.trials.len()).filter(|&i| seen.meets[i]).collect();
+        let meets: Vec<usize> = (0..seen.trials.len()).filter(|&i| meets[i]).collect();
         let rows = Points::from_rows(rows.dim(), meets.iter().map(|&i| rows.row(i)));
         let front = pareto::front(&rows)?;
         Ok(Some(front.into_iter().map(|place| seen.trials[meets[place]]).collect()))
@@ -345,7 +356,7 @@ impl Several {
         let Evidence { space, history, pending, seed } = evidence;
         let (objectives, constraints) = models.split_at(seen.scales.len());
         let weights = self.archive.violation().weights();
-        let chance = |x: &[f64]| feasibility.probability(x) * meeting(constraints, weights, x);
+        let prospects = Prospects { constraints, weights, feasibility };
         let all = Self::standing(seen, models);
         let meets: Vec<usize> = (0..seen.trials.len()).filter(|&i| seen.meets[i]).collect();
         let rows = Points::from_rows(all.dim(), meets.iter().map(|&i| all.row(i)));
@@ -360,38 +371,34 @@ impl Several {
         front = Points::from_rows(front.dim(), kept.iter().map(|&place| front.row(place)));
 
         let ahead = Points::from_rows(space.dim(), pending.rows().take(MOST_PENDING));
-        let mut pool = Pool::new(objectives, &ahead)?;
+        let mut pool = Pool::new(objectives, prospects, &ahead);
         let nursery = Nursery::new(space);
-        let least = if constraints.is_empty() { [0.0, 0.0] } else { LIKELY };
-        pool.add(&nursery.spread(SPREAD, first, Seed(seed.0 ^ SEQUENCE), rng), chance);
+        pool.add(&nursery.spread(SPREAD, first, Seed(seed.0 ^ SEQUENCE), rng));
         if nursery.breeds() {
-            pool.add(&nursery.children(&parents, CHILDREN, STEPS, rng), chance);
+            pool.add(&nursery.children(&parents, CHILDREN, STEPS, rng));
             for generation in 0..GENERATIONS {
-                let mut promising = Points::new(space.dim());
-                for (width, least) in [0.0, 1.0].into_iter().zip(least) {
-                    let (candidates, values) = pool.front(width, least)?;
-                    for place in spread(&values, PARENTS) {
-                        promising.push(pool.point(candidates[place]));
-                    }
-                }
+                let (candidates, values) = pool.front()?;
+                let promising = spread(&values, PARENTS);
+                let promising = Points::from_rows(
+                    space.dim(),
+                    promising.iter().map(|&place| pool.point(candidates[place])),
+                );
                 let steps = if generation < WIDE { STEPS } else { LATER_STEPS };
                 let parents = if promising.is_empty() { &parents } else { &promising };
-                pool.add(&nursery.children(parents, CHILDREN, steps, rng), chance);
+                pool.add(&nursery.children(parents, CHILDREN, steps, rng));
             }
         }
-        let (mut reference, ranges) = reference(&front, &pool.front(0.0, least[0])?.1)?;
+        let (mut reference, ranges) = reference(&front, &pool.front()?.1)?;
         let given = history.goal().objectives().iter().zip(&seen.scales);
         for (r, (objective, scale)) in reference.iter_mut().zip(given) {
             if let Some(given) = objective.reference {
                 *r = scale.target(objective.direction.turn(given));
             }
         }
-        let (means, _) = pool.predict(&ahead);
-        front.extend(&means);
+        front.extend(&pool.means_at(&ahead));
         let mut known = seen.points.clone();
         known.extend(pending);
-        Picks { nursery, pool, front, reference, ranges, known, occupied }
-            .choose(first, count, &chance, rng)
+        Picks { nursery, pool, front, reference, ranges, known, occupied }.choose(first, count, rng)
     }
 }
 
@@ -403,13 +410,11 @@ struct Known<'a> {
     feasibility: &'a Feasibility,
 }
 
-/// The probability of meeting all constraints at x: Π Φ(-μ_k/σ_k)^w_k.
-fn meeting(constraints: &[Surrogate], weights: &[f64], x: &[f64]) -> f64 {
-    let met = |(model, weight): (&Surrogate, &f64)| {
-        let Prediction { mean, deviation } = model.predict(x);
-        weight * log_cumulative(-mean / deviation).value
-    };
-    constraints.iter().zip(weights).map(met).sum::<f64>().exp().max(LEAST_CHANCE)
+/// The variance of some numbers, of which there must be one.
+fn variance(numbers: &[f64]) -> f64 {
+    let n = numbers.len() as f64;
+    let mean = numbers.iter().sum::<f64>() / n;
+    numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / n
 }
 
 /// A tenth beyond the nadir of two fronts together, and the range of each objective on them.

@@ -4,8 +4,9 @@
 //! maximise   hv(front + earlier picks + {μ(x) - b σ(x)}) - hv(front + earlier picks)
 //! ```
 //! The width b is mostly 0: with several objectives the front itself makes a batch explore, and wide bounds cost more than they
-//! bring (docs/decisions/0013). Earlier picks and pending points count with their means. The gain is exact, a sum over
-//! [`Boxes`]; it is multiplied by the probability that the trial has a value and meets the constraints.
+//! bring (docs/decisions/0013). Picks with a width choose from the candidates whose deviations are known (pool.rs). Earlier picks and pending
+//! points count with their means. The gain is exact, a sum over [`Boxes`]; it is multiplied by the probability that the trial has a value and
+//! meets the constraints.
 //!
 //! Where nothing gains, the expected gain decides, which is never 0. Gains are not computed anew for every candidate and pick:
 //! they only fall, so that a queue by the last known gain finds the highest with few computations.
@@ -35,8 +36,6 @@ const POLISH: [(usize, (f64, f64)); 2] = [(60, (1e-3, 0.1)), (60, (1e-3, 0.02))]
 const APART: f64 = 1e-6;
 /// How far it moves.
 const AWAY: f64 = 0.02;
-/// Candidates that the expected gain is computed for.
-const EXPECTED: usize = 128;
 /// Random scalarisations that are tried before a pick takes the best of the last.
 const TRIES: usize = 8;
 
@@ -64,51 +63,57 @@ enum Worth {
 }
 
 impl Worth {
-    fn of(&self, means: &[f64], deviations: impl FnOnce() -> Vec<f64>, width: f64) -> f64 {
-        let lowered = |deviations: Vec<f64>| -> Vec<f64> {
-            means.iter().zip(&deviations).map(|(mean, s)| mean - width * s).collect()
+    /// Whether it looks at deviations under a width.
+    fn needs_deviations(&self, width: f64) -> bool {
+        width > 0.0 || matches!(self, Self::Expected(_))
+    }
+
+    /// Of means, and deviations where it looks at them.
+    fn of(&self, means: &[f64], deviations: &[f64], width: f64) -> f64 {
+        let lowered = || -> Vec<f64> {
+            means.iter().zip(deviations).map(|(mean, s)| mean - width * s).collect()
         };
         match self {
             Self::Gain(boxes) if width == 0.0 => boxes.gain(means),
-            Self::Gain(boxes) => boxes.gain(&lowered(deviations())),
-            Self::Expected(boxes) => expected_gain(boxes, means, &deviations()),
+            Self::Gain(boxes) => boxes.gain(&lowered()),
+            Self::Expected(boxes) => expected_gain(boxes, means, deviations),
             Self::Scalarised(scalarisation, ranges, best) => {
-                best - scalarisation.column(&scaled(&lowered(deviations()), ranges))
+                let row =
+                    if width == 0.0 { scaled(means, ranges) } else { scaled(&lowered(), ranges) };
+                best - scalarisation.column(&row)
             }
         }
     }
 }
 
+/// The best candidate, and what it is best by.
+struct Winner {
+    worth: Worth,
+    value: f64,
+    candidate: usize,
+}
+
 impl Picks<'_, '_, '_, '_> {
     /// `count` picks, of which the first is the `first`-th trial of the search.
-    pub(super) fn choose(
-        mut self,
-        first: usize,
-        count: usize,
-        chance: &dyn Fn(&[f64]) -> f64,
-        rng: &mut Rng,
-    ) -> Result<Points> {
+    pub(super) fn choose(mut self, first: usize, count: usize, rng: &mut Rng) -> Result<Points> {
         let mut chosen = Points::with_capacity(self.known.dim(), count);
-        let mut queues: Vec<(f64, BinaryHeap<Claim>)> = Vec::new();
+        let mut queue = BinaryHeap::new();
         for pick in 0..count {
             let width = WIDTHS[(first + pick) % WIDTHS.len()];
-            let (worth, start) = match self.front.dim() <= EXACT {
-                true => self.exact(pick, width, &mut queues)?,
+            let winner = match self.front.dim() <= EXACT {
+                true => self.exact(pick, width, &mut queue)?,
                 false => self.scalarised(width, rng)?,
             };
-            let x = match start {
-                Some((value, candidate)) => {
-                    self.polished(&worth, width, value, candidate, chance, rng)
-                }
+            let x = match winner {
+                Some(winner) => self.polished(&winner, width, rng)?,
                 // Every candidate is taken: the caller finds a free place nearby.
                 None => {
                     self.nursery.spread(1, first + pick, crate::seed::Seed(0), rng).row(0).to_vec()
                 }
             };
             self.occupied.insert(&x);
-            self.pool.take_in(&x)?;
-            let (means, _) = self.pool.predict(&Points::from_rows(x.len(), [&x]));
-            self.front.push(means.row(0));
+            self.pool.take_in(&x);
+            self.front.extend(&self.pool.means_at(&Points::from_rows(x.len(), [&x])));
             self.known.push(&x);
             chosen.push(&x);
         }
@@ -117,48 +122,63 @@ impl Picks<'_, '_, '_, '_> {
 
     /// The free candidate with the highest gain; where none gains, the one with the highest expected gain.
     fn exact(
-        &self,
+        &mut self,
         pick: usize,
         width: f64,
-        queues: &mut Vec<(f64, BinaryHeap<Claim>)>,
-    ) -> Result<(Worth, Option<(f64, usize)>)> {
-        let worth = Worth::Gain(Boxes::new(&self.front, &self.reference)?);
-        let place = match queues.iter().position(|queue| queue.0 == width) {
-            Some(place) => place,
-            None => {
-                let claim = |candidate| Claim { gain: f64::INFINITY, candidate, at: usize::MAX };
-                queues.push((width, (0..self.pool.len()).map(claim).collect()));
-                queues.len() - 1
+        queue: &mut BinaryHeap<Claim>,
+    ) -> Result<Option<Winner>> {
+        let boxes = Boxes::new(&self.front, &self.reference)?;
+        if width > 0.0 {
+            let found = self.highest(Worth::Gain(boxes.clone()), width)?;
+            if found.as_ref().is_some_and(|winner| winner.value > 0.0) {
+                return Ok(found);
             }
-        };
-        let queue = &mut queues[place].1;
+        } else if let Some((value, candidate)) = self.first(&boxes, pick, queue) {
+            return Ok(Some(Winner { worth: Worth::Gain(boxes), value, candidate }));
+        }
+        self.highest(Worth::Expected(boxes), width)
+    }
+
+    /// The free candidate whose means gain most, if any does.
+    fn first(
+        &mut self,
+        boxes: &Boxes,
+        pick: usize,
+        queue: &mut BinaryHeap<Claim>,
+    ) -> Option<(f64, usize)> {
+        if queue.is_empty() {
+            let claim = |(candidate, means): (usize, &[f64])| {
+                let gain = boxes.gain(means);
+                Claim { gain, candidate, at: pick, is_weighed: false }
+            };
+            *queue = self.pool.means().rows().enumerate().map(claim).collect();
+        }
         while let Some(claim) = queue.pop() {
             let i = claim.candidate;
             if !self.occupied.is_free(self.pool.point(i)) {
                 continue;
             }
-            if claim.at == pick {
+            let is_new = claim.at == pick;
+            if is_new && claim.is_weighed {
                 queue.push(claim);
-                if claim.gain > 0.0 {
-                    return Ok((worth, Some((claim.gain, i))));
-                }
-                break;
+                return (claim.gain > 0.0).then_some((claim.gain, i));
             }
-            queue.push(Claim { gain: self.value(&worth, width, i), candidate: i, at: pick });
+            let gain = if is_new { claim.gain } else { boxes.gain(self.pool.means().row(i)) };
+            let chance = match self.pool.known_chance(i) {
+                // What gains nothing needs no chance; of what does, only the first is looked at more closely.
+                None if gain > 0.0 && is_new => Some(self.pool.chance(i)),
+                None if gain > 0.0 => None,
+                known => Some(known.unwrap_or(1.0)),
+            };
+            let (gain, is_weighed) = (gain * chance.unwrap_or(1.0), chance.is_some());
+            queue.push(Claim { gain, candidate: i, at: pick, is_weighed });
         }
-        let worth = Worth::Expected(Boxes::new(&self.front, &self.reference)?);
-        let (mut optimistic, _) = self.pool.front(1.0, 0.0)?;
-        optimistic.truncate(EXPECTED);
-        // In a finite space all of the optimistic front may be taken.
-        Ok(match self.highest(worth, width, optimistic.into_iter()) {
-            (worth, None) => self.highest(worth, width, 0..self.pool.len()),
-            found => found,
-        })
+        None
     }
 
     /// The free candidate with the best value of a random scalarisation: of the first under which one is better than the front, or of the last
     /// that is tried.
-    fn scalarised(&self, width: f64, rng: &mut Rng) -> Result<(Worth, Option<(f64, usize)>)> {
+    fn scalarised(&mut self, width: f64, rng: &mut Rng) -> Result<Option<Winner>> {
         let reference = scaled(&self.reference, &self.ranges);
         let mut tried = 0;
         loop {
@@ -167,57 +187,70 @@ impl Picks<'_, '_, '_, '_> {
             let column = |row: &[f64]| scalarisation.column(&scaled(row, &self.ranges));
             let best = self.front.rows().map(column).fold(f64::INFINITY, f64::min).min(0.0);
             let worth = Worth::Scalarised(scalarisation, self.ranges.clone(), best);
-            let winner = self.highest(worth, width, 0..self.pool.len());
-            if tried == TRIES || winner.1.is_some_and(|(value, _)| value > 0.0) {
+            let winner = self.highest(worth, width)?;
+            if tried == TRIES || winner.as_ref().is_some_and(|winner| winner.value > 0.0) {
                 return Ok(winner);
             }
         }
     }
 
-    fn highest(
-        &self,
-        worth: Worth,
-        width: f64,
-        among: impl Iterator<Item = usize>,
-    ) -> (Worth, Option<(f64, usize)>) {
+    /// The free candidate with the highest worth times its chance: of all, or of those whose deviations are known where they count.
+    fn highest(&mut self, worth: Worth, width: f64) -> Result<Option<Winner>> {
+        let means = |i: usize| self.pool.means().row(i);
+        let mut values: Vec<(f64, usize)> = if worth.needs_deviations(width) {
+            let sampled = self.pool.sampled()?;
+            let means = |i: usize| self.pool.means().row(i);
+            sampled
+                .iter()
+                .map(|(i, deviations)| (worth.of(means(*i), deviations, width), *i))
+                .collect()
+        } else {
+            (0..self.pool.len()).map(|i| (worth.of(means(i), &[], width), i)).collect()
+        };
+        values.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut winner: Option<(f64, usize)> = None;
-        for i in among {
-            let value = self.value(&worth, width, i);
-            if winner.is_none_or(|winner| value > winner.0)
-                && self.occupied.is_free(self.pool.point(i))
-            {
+        for (value, i) in values {
+            // No chance makes a value higher, and those that follow are lower.
+            if winner.is_some_and(|winner| winner.0 >= value) {
+                break;
+            }
+            if !self.occupied.is_free(self.pool.point(i)) {
+                continue;
+            }
+            let value = weighed(value, self.pool.chance(i));
+            if winner.is_none_or(|winner| value > winner.0) {
                 winner = Some((value, i));
             }
         }
-        (worth, winner)
-    }
-
-    fn value(&self, worth: &Worth, width: f64, i: usize) -> f64 {
-        let value = worth.of(self.pool.means().row(i), || self.pool.deviations(i), width);
-        weighed(value, self.pool.chance(i))
+        if winner.is_none() && worth.needs_deviations(width) {
+            // In a finite space all of the sample may be taken.
+            let free = (0..self.pool.len()).find(|&i| self.occupied.is_free(self.pool.point(i)));
+            winner = free.map(|i| (0.0, i));
+        }
+        Ok(winner.map(|(value, candidate)| Winner { worth, value, candidate }))
     }
 
     /// The best point found about a candidate, away from all known points.
-    fn polished(
-        &self,
-        worth: &Worth,
-        width: f64,
-        value: f64,
-        candidate: usize,
-        chance: &dyn Fn(&[f64]) -> f64,
-        rng: &mut Rng,
-    ) -> Vec<f64> {
-        let (mut highest, mut x) = (value, self.pool.point(candidate).to_vec());
+    fn polished(&mut self, winner: &Winner, width: f64, rng: &mut Rng) -> Result<Vec<f64>> {
+        let &Winner { ref worth, value: mut highest, candidate } = winner;
+        let mut x = self.pool.point(candidate).to_vec();
         if !self.nursery.breeds() {
-            return x;
+            return Ok(x);
         }
         for (count, range) in POLISH {
             let near = self.nursery.children(&Points::from_rows(x.len(), [&x]), count, range, rng);
-            let (means, deviations) = self.pool.predict(&near);
+            let means = self.pool.means_at(&near);
+            let deviations = match worth.needs_deviations(width) {
+                true => self.pool.deviations_at(&near)?,
+                false => Points::zeros(1, near.len()),
+            };
             for (i, point) in near.rows().enumerate() {
-                let value = worth.of(means.row(i), || deviations.row(i).to_vec(), width);
-                let value = weighed(value, chance(point));
-                if value > highest && self.occupied.is_free(point) {
+                let value = worth.of(means.row(i), deviations.row(i), width);
+                if value <= highest || !self.occupied.is_free(point) {
+                    continue;
+                }
+                let value = weighed(value, self.pool.chance_at(point));
+                if value > highest {
                     (highest, x) = (value, point.to_vec());
                 }
             }
@@ -227,7 +260,7 @@ impl Picks<'_, '_, '_, '_> {
             let parent = Points::from_rows(x.len(), [&x]);
             x = self.nursery.children(&parent, 1, (AWAY, AWAY), rng).row(0).to_vec();
         }
-        x
+        Ok(x)
     }
 }
 

@@ -11,10 +11,13 @@
 use super::super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use crate::error::Result;
 use crate::gaussian_process::{Field, Posterior, Prediction};
-use crate::points::Points;
+use crate::kernel::Columns;
+use crate::points::{Points, dot};
 
 /// Evaluations of the likelihood in the first fit, and in those that follow.
 const EVALUATIONS: (usize, usize) = (50, 10);
+/// Trials that hyper-parameters are fitted to; of more, an even part. They are few numbers, and the cost grows with the cube of the trials.
+const FITTED: usize = 120;
 /// Where length scales and ρ are sought.
 const RANGES: ((f64, f64), (f64, f64)) = ((0.03, 30.0), (1e-8, 1.0));
 /// Deviations of the logarithms of length scales and of ρ under the prior: √2 and 2√2.
@@ -41,7 +44,14 @@ pub(super) fn learn(
         Some(previous) => (previous.clone(), EVALUATIONS.1),
         None => (HyperParameters::new(dimensions, prior), EVALUATIONS.0),
     };
-    learnt.maximise(shape, points, targets, prior, RANGES, evaluations);
+    if points.len() <= FITTED {
+        learnt.maximise(shape, points, targets, prior, RANGES, evaluations);
+        return learnt;
+    }
+    let part: Vec<usize> = (0..FITTED).map(|i| i * points.len() / FITTED).collect();
+    let some = Points::from_rows(points.dim(), part.iter().map(|&i| points.row(i)));
+    let targets: Vec<f64> = part.iter().map(|&i| targets[i]).collect();
+    learnt.maximise(shape, &some, &targets, prior, RANGES, evaluations);
     learnt
 }
 
@@ -49,6 +59,8 @@ pub(super) fn learn(
 #[derive(Debug, Clone)]
 pub(super) struct Surrogate {
     model: LocalModel,
+    /// The model's points, for many means at a time.
+    columns: Columns,
 }
 
 impl Surrogate {
@@ -58,7 +70,9 @@ impl Surrogate {
         points: &Points,
         targets: &[f64],
     ) -> Result<Self> {
-        Ok(Self { model: LocalModel::fit(learnt, shape, points, targets)? })
+        let model = LocalModel::fit(learnt, shape, points, targets)?;
+        let columns = Columns::new(model.posterior.kernel(), points);
+        Ok(Self { model, columns })
     }
 
     /// The posterior, without the constant mean and in units of [`Self::scale`].
@@ -81,9 +95,15 @@ impl Surrogate {
         self.turn(self.model.posterior.predict(&self.model.weights, x))
     }
 
-    /// The mean at x.
-    pub(super) fn mean(&self, x: &[f64]) -> f64 {
-        self.model.mean + self.model.posterior.mean(&self.model.weights, x)
+    /// The means at some points.
+    pub(super) fn means(&self, at: &Points) -> Vec<f64> {
+        let LocalModel { weights, mean, .. } = &self.model;
+        let mut row = vec![0.0; self.columns.len()];
+        let one = |x: &[f64]| {
+            self.columns.fill(x, &mut row);
+            mean + dot(weights, &row)
+        };
+        at.rows().map(one).collect()
     }
 
     /// Mean and deviation at x, with their gradients.
