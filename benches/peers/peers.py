@@ -224,6 +224,18 @@ def latency(lab, out, settings, tool, sizes, patience):
     (folder / f"{tool['name']}.json").write_text(json.dumps(content) + "\n")
 
 
+def tell_of(title, one, needs_data):
+    """Runs one, and says how it ended. What needs data that is not there is left out."""
+    try:
+        done = one()
+    except subprocess.CalledProcessError as error:
+        if not needs_data:
+            raise
+        print(f"{title}: left out: {error.stderr.strip()}", flush=True)
+        return
+    print(f"{title}: {'done' if done else 'found'}", flush=True)
+
+
 def main():
     parser = parser_of(__doc__, TOOLS, "0,1,2,3,4")
     parser.add_argument("--problems", default="", help="these only, separated by commas")
@@ -247,15 +259,9 @@ def main():
     for seed in map(int, arguments.seeds.split(",")):
         for name in chosen:
             subject = subjects[name]
-            try:
-                done = run(arguments.lab, arguments.out, settings, tool, subject, seed, arguments.batch_size)
-            except subprocess.CalledProcessError as error:
-                # Racing lines and tables need data that not everybody has.
-                if not subject.get("fig3"):
-                    raise
-                print(f"{tool['name']} {name} {seed}: left out: {error.stderr.strip()}", flush=True)
-                continue
-            print(f"{tool['name']} {name} {seed}: {'done' if done else 'found'}", flush=True)
+            one = lambda: run(arguments.lab, arguments.out, settings, tool, subject, seed, arguments.batch_size)
+            # Racing lines and tables need data that not everybody has.
+            tell_of(f"{tool['name']} {name} {seed}", one, bool(subject.get("fig3")))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ import traceback
 import warnings
 from importlib.metadata import version
 
-from peers import Pipe, call, count_rounds, has_ended, is_meant, parser_of, start_of
-from tools import Optuna, RustunaTpe, Tool
+from peers import Pipe, call, count_rounds, has_ended, is_meant, parser_of, start_of, tell_of
+from tools import Optuna, RustunaTpe, Tool, maximised
 
 POPULATION = 20  # of the evolutionary tools: twice the batch, since there are 200 evaluations in all
 
@@ -194,7 +194,6 @@ class Botorch(Tool):
         from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import ModelListGP, SingleTaskGP
-        from botorch.optim import optimize_acqf
         from botorch.utils.multi_objective.hypervolume import infer_reference_point
         from botorch.utils.multi_objective.pareto import is_non_dominated
         from gpytorch.mlls import SumMarginalLogLikelihood
@@ -204,17 +203,8 @@ class Botorch(Tool):
         model = ModelListGP(*[SingleTaskGP(x, y[:, [j]]) for j in range(y.shape[1])])
         fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
         reference = infer_reference_point(y[is_non_dominated(y)])
-        bounds = torch.tensor([[0.0] * self.box.dim, [1.0] * self.box.dim], dtype=torch.double)
-        batch, _ = optimize_acqf(
-            qLogNoisyExpectedHypervolumeImprovement(model, reference, X_baseline=x, prune_baseline=True),
-            bounds=bounds,
-            q=count,
-            num_restarts=5,
-            raw_samples=128,
-            sequential=True,
-            options={"maxiter": 100},
-        )
-        return self.box.from_unit(batch.numpy())
+        gain = qLogNoisyExpectedHypervolumeImprovement(model, reference, X_baseline=x, prune_baseline=True)
+        return maximised(gain, self.box, count)
 
     def tell(self, points, answers):
         self.points += self.box.to_unit(points).tolist()
@@ -363,15 +353,9 @@ def main():
         sys.exit(f"no problem of the comparison is called {unknown}; there are {', '.join(known)}")
     for seed in map(int, arguments.seeds.split(",")):
         for problem in chosen:
-            try:
-                done = run(arguments.lab, arguments.out, settings, arguments.set, tool, known[problem], seed)
-            except subprocess.CalledProcessError as error:
-                # Tables of networks need data that not everybody has.
-                if not known[problem].get("needs_data"):
-                    raise
-                print(f"{arguments.tool} {problem} {seed}: left out: {error.stderr.strip()}", flush=True)
-                continue
-            print(f"{arguments.tool} {problem} {seed}: {'done' if done else 'found'}", flush=True)
+            one = lambda: run(arguments.lab, arguments.out, settings, arguments.set, tool, known[problem], seed)
+            # Tables of networks need data that not everybody has.
+            tell_of(f"{arguments.tool} {problem} {seed}", one, bool(known[problem].get("needs_data")))
 
 
 if __name__ == "__main__":

@@ -398,6 +398,17 @@ class Hebo(Tool):
         self.optimizer.observe(frame, np.array(values).reshape(-1, 1))
 
 
+def maximised(acquisition, box, count):
+    """Points of the box where an acquisition of BoTorch is largest, one after the other."""
+    import torch
+    from botorch.optim import optimize_acqf
+
+    bounds = torch.tensor([[0.0] * box.dim, [1.0] * box.dim], dtype=torch.double)
+    options = {"maxiter": 100}
+    batch, _ = optimize_acqf(acquisition, bounds=bounds, q=count, num_restarts=5, raw_samples=128, sequential=True, options=options)
+    return box.from_unit(batch.numpy())
+
+
 class Botorch(Tool):
     package = "botorch"
     settings = "SingleTaskGP, qLogEI, greedy batches, 5 restarts of 128 raw samples, unit cube, double precision"
@@ -414,24 +425,13 @@ class Botorch(Tool):
         from botorch.acquisition.logei import qLogExpectedImprovement
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
-        from botorch.optim import optimize_acqf
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
         x = torch.tensor(self.points, dtype=torch.double)
         y = -torch.tensor(self.values, dtype=torch.double).unsqueeze(-1)
         model = SingleTaskGP(x, y)  # standardises the values
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-        bounds = torch.tensor([[0.0] * self.box.dim, [1.0] * self.box.dim], dtype=torch.double)
-        batch, _ = optimize_acqf(
-            qLogExpectedImprovement(model, best_f=y.max()),
-            bounds=bounds,
-            q=count,
-            num_restarts=5,
-            raw_samples=128,
-            sequential=True,
-            options={"maxiter": 100},
-        )
-        return self.box.from_unit(batch.numpy())
+        return maximised(qLogExpectedImprovement(model, best_f=y.max()), self.box, count)
 
     def tell(self, points, values):
         self.points = np.vstack([self.points, self.box.to_unit(points)])

@@ -67,9 +67,9 @@ enum Command {
     /// End a study that runs anywhere: what runs is finished, nothing new is started
     Stop(stop::Arguments),
     /// Let no worker begin a trial, until `resume`; what runs is finished
-    Pause(pause::Arguments),
+    Pause(stop::Arguments),
     /// Let a paused study go on
-    Resume(pause::Arguments),
+    Resume(stop::Arguments),
     /// Show the best configurations
     Best(best::Arguments),
     /// List the trials of a study

@@ -2,39 +2,17 @@
 #![cfg(all(feature = "serve", feature = "mcp"))]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod far;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-const STUDY: &str = r#"
-name = "far"
-command = ["sh", "-c", "sleep 0.05; echo $WIMBLE_TOKEN >> seen; echo {x}"]
-trials = 60
-workers = 4
-method = "random"
-lease = "20s"
-
-[space]
-x = { type = "real", low = 0, high = 1 }
-"#;
-
-fn wimble(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wimble"));
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .env("XDG_STATE_HOME", folder)
-        .env_remove("WIMBLE_STORAGE")
-        .env_remove("WIMBLE_TOKEN")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
+use far::{study, wimble};
 
 /// A process that is ended with the test.
 struct Running(Child);
@@ -78,7 +56,8 @@ fn token(folder: &Path, name: &str) -> String {
 fn workers_outlast_a_server_that_is_killed() {
     let (server_folder, worker_folder) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::write(worker_folder.path().join("study.toml"), STUDY).unwrap();
+    std::fs::write(worker_folder.path().join("study.toml"), study("echo $WIMBLE_TOKEN >> seen; "))
+        .unwrap();
     let port = free_port();
     let server = serve(server_folder.path(), port);
     let storage = format!("http://127.0.0.1:{port}");

@@ -3,6 +3,8 @@
 #![cfg(feature = "serve")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod far;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -11,35 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-const STUDY: &str = r#"
-name = "far"
-command = ["sh", "-c", "sleep 0.05; echo {x}"]
-trials = 60
-workers = 4
-method = "random"
-lease = "20s"
-
-[space]
-x = { type = "real", low = 0, high = 1 }
-"#;
-
-fn quiet(mut command: Command, folder: &Path) -> Command {
-    command
-        .current_dir(folder)
-        .env("XDG_STATE_HOME", folder)
-        .env_remove("WIMBLE_STORAGE")
-        .env_remove("WIMBLE_TOKEN")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-fn wimble(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wimble"));
-    command.args(arguments);
-    quiet(command, folder)
-}
+use far::{quiet, study, wimble};
 
 /// A server, ended with the test.
 struct Running {
@@ -161,7 +135,7 @@ fn slow_and_endless_clients_cost_little_and_hold_up_nobody() {
 fn a_disk_that_is_full_loses_nothing_that_was_acknowledged() {
     let (server_folder, worker_folder) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::write(worker_folder.path().join("study.toml"), STUDY).unwrap();
+    std::fs::write(worker_folder.path().join("study.toml"), study("")).unwrap();
     let port = free_port();
     // No file may grow past 300 blocks of 512 or 1024 bytes: for the server the disk is full from then on.
     let script = format!(
@@ -226,8 +200,11 @@ fn certificates_make_it_https_and_a_stranger_s_certificate_is_refused() {
     openssl(
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
     );
-    std::fs::write(folder.path().join("study.toml"), STUDY.replace("trials = 60", "trials = 8"))
-        .unwrap();
+    std::fs::write(
+        folder.path().join("study.toml"),
+        study("").replace("trials = 60", "trials = 8"),
+    )
+    .unwrap();
     let port = free_port();
     let port_text = port.to_string();
     // A key that does not belong to the certificate is refused at once.

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 use wimble::prelude::*;
 use wimble_study::{Outcome, Postgres, Settings, Store, Study};
 
@@ -23,13 +23,7 @@ impl Other {
     fn connect(address: &str) -> Self {
         let (base, query) = address.split_once('?').unwrap();
         let schema = query.split('&').find_map(|pair| pair.strip_prefix("schema=")).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let client = runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(base, NoTls).await.unwrap();
-            tokio::spawn(connection);
-            client.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
-            client
-        });
+        let (runtime, client) = server::client(base, schema);
         Self { runtime, client }
     }
 

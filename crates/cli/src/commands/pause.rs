@@ -3,19 +3,9 @@
 use std::io::Write as _;
 
 use anyhow::Result;
-use clap::Args;
 
-use crate::format::Print;
-use crate::storage::{Which, quoted};
-
-/// Arguments of `wimble pause` and `wimble resume`.
-#[derive(Args)]
-pub struct Arguments {
-    #[command(flatten)]
-    which: Which,
-    #[command(flatten)]
-    print: Print,
-}
+use super::stop::Arguments;
+use crate::storage::quoted;
 
 /// Pauses the study.
 pub fn pause(arguments: &Arguments) -> Result<()> {

@@ -8,13 +8,13 @@ use clap::Args;
 use crate::format::Print;
 use crate::storage::Which;
 
-/// Arguments of `wimble stop`.
+/// Arguments of `wimble stop`, `wimble pause` and `wimble resume`.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
-    which: Which,
+    pub which: Which,
     #[command(flatten)]
-    print: Print,
+    pub print: Print,
 }
 
 /// Lowers the budget to the trials that exist: workers finish what they run and what is queued, and then end.

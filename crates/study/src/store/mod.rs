@@ -177,7 +177,7 @@ pub struct Transfer<'a> {
 }
 
 /// New points for a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
     /// How many trials the proposer knew of.
     pub known: u64,

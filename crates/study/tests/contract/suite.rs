@@ -153,14 +153,7 @@ fn point() -> Configuration {
 }
 
 fn proposal(known: u64, configurations: Vec<Configuration>) -> Proposal {
-    Proposal {
-        known,
-        configurations,
-        untils: Vec::new(),
-        continued: Vec::new(),
-        exhausted: false,
-        engine: ENGINE.to_owned(),
-    }
+    Proposal { known, configurations, engine: ENGINE.to_owned(), ..Proposal::default() }
 }
 
 fn state(study: &Study, trial: u64) -> State {

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 use wimble_study::runner::{End, KeptResults, Runner, Stop, WorkerKey};
 use wimble_study::store::Store;
 use wimble_study::study_file::StudyFile;
@@ -341,13 +341,7 @@ struct Saboteur {
 
 impl Saboteur {
     fn connect(server: &str, schema: &str) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let client = runtime.block_on(async {
-            let (client, connection) = tokio_postgres::connect(server, NoTls).await.unwrap();
-            tokio::spawn(connection);
-            client.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
-            client
-        });
+        let (runtime, client) = server::client(server, schema);
         Self { runtime, client }
     }
 

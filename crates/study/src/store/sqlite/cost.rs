@@ -31,14 +31,12 @@ fn points(settings: &Settings, known: u64) -> Proposal {
     let mut rng = Seed(1).stream("fill", known);
     let draw = |_| settings.space.decode(&settings.space.sample(&mut rng));
     let configurations = (0..CHUNK).map(draw).collect();
-    Proposal {
-        known,
-        configurations,
-        untils: Vec::new(),
-        continued: Vec::new(),
-        exhausted: false,
-        engine: ENGINE.to_owned(),
-    }
+    Proposal { known, configurations, engine: ENGINE.to_owned(), ..Proposal::default() }
+}
+
+/// For so many trials at once.
+fn ask(key: &str, wanted: usize) -> Ask<'_> {
+    Ask { worker: "filler", incarnation: None, key, wanted, fresh: false, plans: false }
 }
 
 /// `trials` finished trials, in one transaction: nobody waits for the disk 200,000 times.
@@ -47,14 +45,7 @@ fn fill_sqlite(store: &Sqlite, settings: &Settings, trials: usize) {
         for chunk in 0..trials / CHUNK {
             let proposal = points(settings, (chunk * CHUNK) as u64);
             let key = format!("fill-{chunk}");
-            let ask = Ask {
-                worker: "filler",
-                incarnation: None,
-                key: &key,
-                wanted: CHUNK,
-                fresh: false,
-                plans: false,
-            };
+            let ask = ask(&key, CHUNK);
             let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
             for claim in claims {
                 let outcome = &Outcome::from(claim.trial as f64);
@@ -71,14 +62,7 @@ fn fill_memory(store: &Memory, settings: &Settings, trials: usize) {
     for chunk in 0..trials / CHUNK {
         let proposal = points(settings, (chunk * CHUNK) as u64);
         let key = format!("fill-{chunk}");
-        let ask = Ask {
-            worker: "filler",
-            incarnation: None,
-            key: &key,
-            wanted: CHUNK,
-            fresh: false,
-            plans: false,
-        };
+        let ask = ask(&key, CHUNK);
         let reply = store.ask(&settings.name, &ask, Some(&proposal)).unwrap();
         let Reply::Claims(claims) = reply else { unreachable!() };
         for claim in claims {
@@ -137,14 +121,7 @@ fn fill_steps(store: &Sqlite, settings: &Settings, steps: usize) {
     const RUNNING: usize = 100;
     let fill = |rules: &mut super::Rules<'_, super::Table<'_>>| {
         let proposal = points(settings, 0);
-        let ask = Ask {
-            worker: "filler",
-            incarnation: None,
-            key: "fill",
-            wanted: RUNNING,
-            fresh: false,
-            plans: false,
-        };
+        let ask = ask("fill", RUNNING);
         let Reply::Claims(claims) = rules.ask(&ask, Some(&proposal))? else { unreachable!() };
         for claim in claims {
             let step = |at: usize| Measurement { fidelity: Some(at as f64), ..0.5.into() };
