@@ -1,6 +1,7 @@
 //! Transactions on a real server that go wrong: what is left of them holds up nobody.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod connection;
 mod server;
 
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, NoTls};
 use wimble::prelude::*;
 use wimble_study::{Outcome, Postgres, Settings, Store, Study};
 
@@ -23,7 +24,7 @@ impl Other {
     fn connect(address: &str) -> Self {
         let (base, query) = address.split_once('?').unwrap();
         let schema = query.split('&').find_map(|pair| pair.strip_prefix("schema=")).unwrap();
-        let (runtime, client) = server::client(base, schema);
+        let (runtime, client) = connection::connect(base, schema);
         Self { runtime, client }
     }
 

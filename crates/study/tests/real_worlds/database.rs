@@ -17,7 +17,7 @@ use wimble_study::{Error, Postgres, Reader as _, Study};
 use super::dice::Dice;
 use super::ledger::{LEASE, Ledger};
 use super::proxy::{Fault, Proxy};
-use super::{running, server};
+use super::{connection, running, server};
 
 /// Within this time a worker gets on that nothing keeps from the storage: the server ends the transaction of a frozen worker
 /// after a second here, others wait two seconds for its turn, and pauses between attempts grow to five seconds.
@@ -341,7 +341,7 @@ struct Saboteur {
 
 impl Saboteur {
     fn connect(server: &str, schema: &str) -> Self {
-        let (runtime, client) = server::client(server, schema);
+        let (runtime, client) = connection::connect(server, schema);
         Self { runtime, client }
     }
 

@@ -8,6 +8,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "the figures are part of the result")]
 
+#[path = "../connection/mod.rs"]
+mod connection;
 mod database;
 #[path = "../world/dice.rs"]
 mod dice;

@@ -12,21 +12,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::Duration;
 
-use tokio::runtime::Runtime;
-use tokio_postgres::{Client, NoTls};
-
-/// A plain connection to a schema, past the store.
-pub fn client(address: &str, schema: &str) -> (Runtime, Client) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let client = runtime.block_on(async {
-        let (client, connection) = tokio_postgres::connect(address, NoTls).await.unwrap();
-        tokio::spawn(connection);
-        client.batch_execute(&format!("SET search_path = {schema}")).await.unwrap();
-        client
-    });
-    (runtime, client)
-}
-
 /// The variable with the server's address.
 pub const ADDRESS: &str = "WIMBLE_TEST_POSTGRES";
 
