@@ -436,17 +436,7 @@ impl Study {
     /// How many trials are queued, running and finished, by name.
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = self.call(py, wimble_study::Study::counts)?;
-        let fields = PyDict::new(py);
-        for (name, count) in [
-            ("queued", counts.queued),
-            ("running", counts.running),
-            ("complete", counts.valued),
-            ("failed", counts.failed),
-            ("infeasible", counts.infeasible),
-        ] {
-            fields.set_item(name, count)?;
-        }
-        Ok(fields)
+        trial::counts(py, &counts)
     }
 
     /// What the method predicts for each configuration; None if it has no model, or nothing to learn from yet.

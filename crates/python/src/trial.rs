@@ -6,7 +6,7 @@ use wimble::goal::Goal;
 use wimble::outcome::Outcome;
 use wimble::space::SearchSpace;
 use wimble_study::store::OutcomeKind;
-use wimble_study::{Filter, Origin, Stage, State, Token, Trial};
+use wimble_study::{Counts, Filter, Origin, Stage, State, Token, Trial};
 
 use crate::error::raise;
 use crate::value::{from_configuration, from_json};
@@ -22,6 +22,24 @@ pub fn state(goal: &Goal, trial: &Trial) -> &'static str {
         (_, Some(Outcome::Infeasible)) => "infeasible",
         (_, Some(Outcome::Failed(_)) | None) => "failed",
     }
+}
+
+/// How many trials are in which state, by name. Only studies with a fidelity have paused ones.
+pub fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    for (name, count) in [
+        ("queued", counts.queued),
+        ("running", counts.running),
+        ("complete", counts.valued),
+        ("failed", counts.failed),
+        ("infeasible", counts.infeasible),
+    ] {
+        fields.set_item(name, count)?;
+    }
+    if counts.paused > 0 {
+        fields.set_item("paused", counts.paused)?;
+    }
+    Ok(fields)
 }
 
 /// Which trials a word for their state means; `None` if no trial of the study can be so. The error names the words.

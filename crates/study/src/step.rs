@@ -40,3 +40,15 @@ impl Step {
 pub(crate) fn fidelity(step: &Measurement) -> f64 {
     step.fidelity.unwrap_or(0.0)
 }
+
+/// From which fidelity on the steps of each trial matter to reports.
+#[cfg(feature = "postgres")]
+pub(crate) fn lowest_by_trial(reports: &[Report]) -> std::collections::BTreeMap<u64, f64> {
+    let mut wanted = std::collections::BTreeMap::new();
+    for Report { token, steps } in reports {
+        let lowest = steps.iter().map(fidelity).fold(f64::INFINITY, f64::min);
+        let known = wanted.entry(token.trial).or_insert(lowest);
+        *known = known.min(lowest);
+    }
+    wanted
+}

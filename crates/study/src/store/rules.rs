@@ -3,23 +3,19 @@
 //! A back end opens a transaction that excludes other writers of the study, and hands its [`Rows`] to [`Rules`]. It
 //! commits what the rules did, and rolls back if they refuse the call or the back end fails: neither changes anything.
 
+mod additions;
 mod transfer;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use wimble::outcome::{Measurement, Outcome};
+use wimble::outcome::Outcome;
 use wimble::space::Configuration;
 
-use super::checks::{
-    check_additions, check_ask, check_resume, check_tell, check_until, invalid, storable,
-    storable_step,
-};
+use super::checks::{check_ask, check_resume, check_tell, check_until, invalid, storable};
 use super::rows::{Answer, Granted, Head, Holder, REVIEWED, Reads, Rows};
 use super::{
     ANSWERS_KEPT, Ask, Continuation, LONGEST_NOTICE, Proposal, Refused, Reply, Resume, Tell,
 };
-use crate::addition::Addition;
 use crate::attributes::Attributes;
 use crate::clock::Timestamp;
 use crate::error::{Error, Result};
@@ -174,51 +170,6 @@ impl<'a, R: Rows> Rules<'a, R> {
         Ok(moved)
     }
 
-    pub fn add(&mut self, additions: &[Addition]) -> Result<Vec<u64>> {
-        check_additions(self.study, additions)?;
-        // All are checked before the first is added: a refusal changes nothing.
-        let mut known = Vec::with_capacity(additions.len());
-        let mut outcomes = Vec::with_capacity(additions.len());
-        let mut curves = Vec::with_capacity(additions.len());
-        let mut keys = HashMap::with_capacity(additions.len());
-        for (place, addition) in additions.iter().enumerate() {
-            let next = self.head.issued + place as u64;
-            let outcome = &addition.outcome;
-            outcomes
-                .push(outcome.as_ref().map(|told| storable(self.study, next, told)).transpose()?);
-            if let Some(first) = keys.insert(addition.key.as_str(), place) {
-                let before = format!("for number {first} of this call, counted from 0");
-                return Err(self.key_reused(&addition.key, before));
-            }
-            let step = |step| storable_step(self.study, next, step);
-            curves.push(addition.steps.iter().map(step).collect::<Result<Vec<_>>>()?);
-            known.push(self.rows.addition(&addition.key)?);
-            if let Some(id) = known[place] {
-                self.check_same(addition, outcomes[place].as_ref(), &curves[place], id)?;
-            }
-        }
-        let mut ids = Vec::with_capacity(additions.len());
-        let all = additions.iter().zip(outcomes).zip(curves).zip(known);
-        for (((addition, outcome), curve), known) in all {
-            if let Some(id) = known {
-                ids.push(id);
-                continue;
-            }
-            // Steps come before the end of their trial.
-            self.append(self.head.issued, Vec::new(), curve)?;
-            let state = match outcome {
-                None => State::Queued(None),
-                Some(outcome) => State::Finished(self.imported(addition, outcome)),
-            };
-            let trial =
-                self.issue(addition.configuration.clone(), addition.origin(), state, None)?;
-            self.rows.keep_addition(&addition.key, trial.id)?;
-            ids.push(trial.id);
-        }
-        self.rows.save_head(&self.head)?;
-        Ok(ids)
-    }
-
     pub fn heartbeats(&mut self, tokens: &[Token]) -> Result<Vec<Refused>> {
         let mut refused = Vec::new();
         for &token in tokens {
@@ -358,57 +309,6 @@ impl<'a, R: Rows> Rules<'a, R> {
             }
         }
         Ok(())
-    }
-
-    /// Refuses an addition under a key that trial `id` was added under, unless it is the same.
-    fn check_same(
-        &mut self,
-        addition: &Addition,
-        outcome: Option<&Outcome>,
-        curve: &[Measurement],
-        id: u64,
-    ) -> Result<()> {
-        let Some(trial) = self.rows.trial(id)? else {
-            let what = format!("addition `{}`", addition.key);
-            let reason = format!("it names trial {id}, which is not there");
-            return Err(Error::corrupt(self.study, what, reason));
-        };
-        let stored = match curve {
-            [] => Vec::new(),
-            _ => self.rows.steps_from(id, 0.0)?,
-        };
-        // What was put into the queue may have an outcome by now.
-        let same = trial.configuration == addition.configuration
-            && trial.origin == addition.origin()
-            && (outcome.is_none()
-                || (trial.outcome() == outcome
-                    && stored.iter().map(|step| &step.measurement).eq(curve)
-                    && trial.attributes() == Some(&addition.attributes)));
-        if same {
-            return Ok(());
-        }
-        let before = match (trial.origin, trial.outcome()) {
-            (Origin::Imported, Some(told)) => {
-                format!("to add trial {id} at {} with {told}", trial.configuration)
-            }
-            _ => format!("to put trial {id} at {} into the queue", trial.configuration),
-        };
-        Err(self.key_reused(&addition.key, before))
-    }
-
-    /// The end of a trial that was evaluated elsewhere.
-    fn imported(&self, addition: &Addition, outcome: Outcome) -> Finish {
-        let at = addition.finished.unwrap_or(self.now);
-        let lease = Lease {
-            worker: addition.worker.clone().unwrap_or_else(|| "imported".to_owned()),
-            incarnation: None,
-            fence: 0,
-            since: addition.started.unwrap_or(at),
-            due: at,
-            notice: None,
-        };
-        let (attributes, after_step) = (addition.attributes.clone(), self.head.steps);
-        Finish { outcome, attributes, at, lease, key: None, after_step }
     }
 
     /// Up to `limit` trials of other workers that the asker may take: their leases are due, and their workers were silent

@@ -3,7 +3,7 @@
 //! A transaction begins with one exchange that locks the study and fetches what the call is about to read. What is
 //! written waits here until something else is read, or until the commit, and is sent along with that.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use tokio_postgres::Row;
 use wimble::goal::Direction;
@@ -16,7 +16,7 @@ use crate::clock::Timestamp;
 use crate::error::{Error, Result};
 use crate::note::Note;
 use crate::settings::Record;
-use crate::step::{Report, Step, fidelity};
+use crate::step::{Step, lowest_by_trial};
 use crate::store::columns::head::{self, Entry};
 use crate::store::columns::{Columns as _, bounded, record, step, trial};
 use crate::store::rows::{Answer, Head, Holder, LOOKED_AT, REVIEWED, Reads, Rows};
@@ -357,17 +357,6 @@ impl<'l> Table<'l> {
         self.fetched.held = None;
         self.fetched.queued = None;
     }
-}
-
-/// From which fidelity on the steps of each trial matter to reports.
-fn lowest_by_trial(reports: &[Report]) -> BTreeMap<u64, f64> {
-    let mut wanted = BTreeMap::new();
-    for Report { token, steps } in reports {
-        let lowest = steps.iter().map(fidelity).fold(f64::INFINITY, f64::min);
-        let known = wanted.entry(token.trial).or_insert(lowest);
-        *known = known.min(lowest);
-    }
-    wanted
 }
 
 /// Adds a study unless there is one of its name.
