@@ -5,7 +5,7 @@
 //!
 //! # Total violation
 //! As long as every trial is violating, the one with the smallest total violation comes nearest. The total is that by which methods order
-//! such trials ([`Violation`]): each constraint in units of its own, and one that is given twice counts once.
+//! such trials (`violation.rs`): each constraint in units of its own, and one that is given twice counts once.
 //!
 //! # Hypervolume
 //! Its reference point is given with the objectives; a coordinate that is not given is inferred from the front, a tenth

@@ -47,7 +47,7 @@
 //! configuration than there, transfers are refused. The steps of finished trials come with them. Keys of asks and additions stay behind.
 //!
 //! **Pause.** A paused study begins no trial: an ask gives what its worker holds, and one that would otherwise give more is
-//! refused ([`Error::Paused`](crate::Error::Paused)), so that nobody takes the pause for the end. What runs goes on, is renewed and
+//! refused ([`Error::Paused`]), so that nobody takes the pause for the end. What runs goes on, is renewed and
 //! is told as ever.
 //!
 //! **Notes** are texts of people on trials, one a trial, kept beside them: whoever writes another replaces it, and an empty one

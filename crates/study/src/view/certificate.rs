@@ -11,7 +11,7 @@
 //! L_ε, how steep the inverse of the noise's distribution is, only the user can know: the bound is shown in units of it. This is the
 //! only file of the crate that reads the engine's theory.
 //!
-//! Cost: O(t³) for t trials, [`LONGEST`] at most.
+//! Cost: O(t³) for t trials, 800 at most.
 
 use serde::Serialize;
 use wimble::classifier::{Confidence, HyperParameters, LeastSquares};
