@@ -32,7 +32,7 @@ pub fn expected_gain(boxes: &Boxes, means: &[f64], deviations: &[f64]) -> f64 {
 }
 
 /// E max(0, a - y) for y ~ N(μ, σ²).
-fn improvement(a: f64, mean: f64, deviation: f64) -> f64 {
+pub fn improvement(a: f64, mean: f64, deviation: f64) -> f64 {
     if a == f64::NEG_INFINITY {
         return 0.0;
     }

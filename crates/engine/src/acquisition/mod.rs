@@ -15,7 +15,7 @@ mod lower_bound;
 mod penalised_improvement;
 
 pub(crate) use expected_improvement::LogExpectedImprovement;
-pub(crate) use hypervolume_improvement::expected_gain;
+pub(crate) use hypervolume_improvement::{expected_gain, improvement};
 pub(crate) use joint_improvement::JointImprovement;
 pub(crate) use lower_bound::LowerBound;
 pub(crate) use penalised_improvement::PenalisedImprovement;

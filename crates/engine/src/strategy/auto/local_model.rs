@@ -112,6 +112,7 @@ impl HyperParameters {
     }
 
     /// Goes to the nearest maximum of the log posterior by L-BFGS, with so many evaluations at most, within these ranges of ℓ and ρ.
+    /// Returns the log posterior there, up to a constant; `None` where it could not be computed, and the hyper-parameters are as before.
     pub(super) fn maximise(
         &mut self,
         shape: &Shape,
@@ -120,7 +121,7 @@ impl HyperParameters {
         prior: Prior,
         (scales, noise): ((f64, f64), (f64, f64)),
         evaluations: usize,
-    ) {
+    ) -> Option<f64> {
         let groups = self.logs.len() - 1;
         let bounds = |end: fn((f64, f64)) -> f64| {
             let mut bounds = vec![end(scales).ln(); groups];
@@ -146,9 +147,9 @@ impl HyperParameters {
             self.logs[groups] += 1.0;
         }
         // Where no noise makes it regular, they stay; the posterior has a policy of its own for that.
-        if let Ok(found) = minimise_in_box(negative, &self.logs, &low, &high, settings) {
-            self.logs = found.point;
-        }
+        let found = minimise_in_box(negative, &self.logs, &low, &high, settings).ok()?;
+        self.logs = found.point;
+        Some(-found.value)
     }
 
     fn kernel(&self, shape: &Shape) -> Result<Kernel> {
@@ -309,8 +310,9 @@ mod tests {
         steps.improve(&shape, &points, &targets, PRIOR, 10).unwrap();
         let mut search = HyperParameters::new(2, PRIOR);
         let ranges = ((0.03, 30.0), (1e-8, 0.1));
-        search.maximise(&shape, &points, &targets, PRIOR, ranges, 30);
-        assert!(at(&search.logs, &mut ignored) > at(&steps.logs, &mut ignored));
+        let highest = search.maximise(&shape, &points, &targets, PRIOR, ranges, 30).unwrap();
+        assert!((highest - at(&search.logs, &mut ignored)).abs() < 1e-9);
+        assert!(highest > at(&steps.logs, &mut ignored));
         assert!(search.noise() >= 1e-8 * (1.0 - 1e-9));
     }
 

@@ -8,6 +8,10 @@
 //! points count with their means. The gain is exact, a sum over [`Boxes`]; it is multiplied by the probability that the trial has a value and
 //! meets the constraints.
 //!
+//! What lies beyond the reference point gains nothing, so that a search which has missed an end of a disconnected front would never look
+//! for it. Picks with a width therefore look at the ends first: at one objective, by turns, and its expected improvement below the least
+//! value of the front, where that is worth a pick.
+//!
 //! Where nothing gains, the expected gain decides, which is never 0. Gains are not computed anew for every candidate and pick:
 //! they only fall, so that a queue by the last known gain finds the highest with few computations.
 //!
@@ -18,7 +22,7 @@ use std::collections::BinaryHeap;
 
 use super::nursery::Nursery;
 use super::pool::{Claim, Pool};
-use crate::acquisition::expected_gain;
+use crate::acquisition::{expected_gain, improvement};
 use crate::domain::Occupied;
 use crate::error::Result;
 use crate::pareto::Boxes;
@@ -28,10 +32,18 @@ use crate::seed::Rng;
 
 /// Deviations below the mean, pick after pick.
 const WIDTHS: [f64; 10] = [0.0, 0.0, 0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 0.0, 0.5];
+/// Picks from one with a width to the next.
+const WIDE_EVERY: usize = 5;
+/// The least expected improvement at an end of the front that is worth a pick, in units of the objective's range.
+const END: f64 = 3e-3;
 /// The most objectives for which gains are exact.
 pub(super) const EXACT: usize = 3;
-/// Rounds of the search about a pick: how many points, and the range of their deviations.
-const POLISH: [(usize, (f64, f64)); 2] = [(60, (1e-3, 0.1)), (60, (1e-3, 0.02))];
+/// Rounds of the search about a pick: the range of the deviations of its points.
+const POLISH: [(f64, f64); 2] = [(1e-3, 0.1), (1e-3, 0.02)];
+/// Points of a round for the first picks of a batch, and for those that follow: a large batch covers the front by its number.
+const POINTS: (usize, usize) = (60, 15);
+/// The first picks of a batch.
+const FIRST: usize = 20;
 /// A pick this near to a known point, in the largest difference of a coordinate, moves away.
 const APART: f64 = 1e-6;
 /// How far it moves.
@@ -58,6 +70,8 @@ pub(super) struct Picks<'p, 'm, 'o, 't> {
 enum Worth {
     Gain(Boxes),
     Expected(Boxes),
+    /// Expected improvement of this objective below a value.
+    End(usize, f64),
     /// A scalarisation of values over these ranges, and the best of the front under it.
     Scalarised(Scalarisation, Vec<f64>, f64),
 }
@@ -65,7 +79,7 @@ enum Worth {
 impl Worth {
     /// Whether it looks at deviations under a width.
     fn needs_deviations(&self, width: f64) -> bool {
-        width > 0.0 || matches!(self, Self::Expected(_))
+        width > 0.0 || matches!(self, Self::Expected(_) | Self::End(..))
     }
 
     /// Of means, and deviations where it looks at them.
@@ -77,6 +91,9 @@ impl Worth {
             Self::Gain(boxes) if width == 0.0 => boxes.gain(means),
             Self::Gain(boxes) => boxes.gain(&lowered()),
             Self::Expected(boxes) => expected_gain(boxes, means, deviations),
+            &Self::End(objective, least) => {
+                improvement(least, means[objective], deviations[objective])
+            }
             Self::Scalarised(scalarisation, ranges, best) => {
                 let row =
                     if width == 0.0 { scaled(means, ranges) } else { scaled(&lowered(), ranges) };
@@ -100,12 +117,16 @@ impl Picks<'_, '_, '_, '_> {
         let mut queue = BinaryHeap::new();
         for pick in 0..count {
             let width = WIDTHS[(first + pick) % WIDTHS.len()];
-            let winner = match self.front.dim() <= EXACT {
-                true => self.exact(pick, width, &mut queue)?,
-                false => self.scalarised(width, rng)?,
+            let winner = match self.end(first + pick, width)? {
+                Some(end) => Some(end),
+                None if self.front.dim() <= EXACT => self.exact(pick, width, &mut queue)?,
+                None => self.scalarised(width, rng)?,
             };
             let x = match winner {
-                Some(winner) => self.polished(&winner, width, rng)?,
+                Some(winner) => {
+                    let points = if pick < FIRST { POINTS.0 } else { POINTS.1 };
+                    self.polished(&winner, width, points, rng)?
+                }
                 // Every candidate is taken: the caller finds a free place nearby.
                 None => {
                     self.nursery.spread(1, first + pick, crate::seed::Seed(0), rng).row(0).to_vec()
@@ -118,6 +139,17 @@ impl Picks<'_, '_, '_, '_> {
             chosen.push(&x);
         }
         Ok(chosen)
+    }
+
+    /// For a pick with a width, the free candidate most likely to move an end of the front, if that is worth it. Objectives take turns.
+    fn end(&mut self, place: usize, width: f64) -> Result<Option<Winner>> {
+        if width == 0.0 {
+            return Ok(None);
+        }
+        let objective = place / WIDE_EVERY % self.front.dim();
+        let least = self.front.rows().map(|row| row[objective]).fold(f64::INFINITY, f64::min);
+        let found = self.highest(Worth::End(objective, least), width)?;
+        Ok(found.filter(|winner| winner.value > END * self.ranges[objective]))
     }
 
     /// The free candidate with the highest gain; where none gains, the one with the highest expected gain.
@@ -230,14 +262,20 @@ impl Picks<'_, '_, '_, '_> {
         Ok(winner.map(|(value, candidate)| Winner { worth, value, candidate }))
     }
 
-    /// The best point found about a candidate, away from all known points.
-    fn polished(&mut self, winner: &Winner, width: f64, rng: &mut Rng) -> Result<Vec<f64>> {
+    /// The best point found about a candidate by `count` points a round, away from all known points.
+    fn polished(
+        &mut self,
+        winner: &Winner,
+        width: f64,
+        count: usize,
+        rng: &mut Rng,
+    ) -> Result<Vec<f64>> {
         let &Winner { ref worth, value: mut highest, candidate } = winner;
         let mut x = self.pool.point(candidate).to_vec();
         if !self.nursery.breeds() {
             return Ok(x);
         }
-        for (count, range) in POLISH {
+        for range in POLISH {
             let near = self.nursery.children(&Points::from_rows(x.len(), [&x]), count, range, rng);
             let means = self.pool.means_at(&near);
             let deviations = match worth.needs_deviations(width) {

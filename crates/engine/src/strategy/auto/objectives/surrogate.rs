@@ -14,8 +14,8 @@ use crate::gaussian_process::{Field, Posterior, Prediction};
 use crate::kernel::Columns;
 use crate::points::{Points, dot};
 
-/// Evaluations of the likelihood in the first fit, and in those that follow.
-const EVALUATIONS: (usize, usize) = (50, 10);
+/// Evaluations of the likelihood in the first fit, and in those that follow: from what was learnt before, and from the means of the prior.
+const EVALUATIONS: (usize, usize, usize) = (50, 10, 20);
 /// Trials that hyper-parameters are fitted to; of more, an even part. They are few numbers, and the cost grows with the cube of the trials.
 const FITTED: usize = 120;
 /// Where length scales and ρ are sought.
@@ -32,27 +32,33 @@ fn prior(dimensions: usize) -> Prior {
 }
 
 /// Hyper-parameters of one column, from what was learnt before.
+///
+/// The likelihood often has several maxima: a function with ripples, and a flat one under noise. What was learnt from ten trials may sit at
+/// the wrong one for ever, so that every fit also begins anew, and the higher posterior counts.
 pub(super) fn learn(
     previous: Option<&HyperParameters>,
     shape: &Shape,
     points: &Points,
     targets: &[f64],
 ) -> HyperParameters {
+    if points.len() > FITTED {
+        let part: Vec<usize> = (0..FITTED).map(|i| i * points.len() / FITTED).collect();
+        let some = Points::from_rows(points.dim(), part.iter().map(|&i| points.row(i)));
+        let targets: Vec<f64> = part.iter().map(|&i| targets[i]).collect();
+        return learn(previous, shape, &some, &targets);
+    }
     let dimensions = shape.group.last().map_or(0, |last| last + 1);
     let prior = prior(dimensions);
-    let (mut learnt, evaluations) = match previous {
-        Some(previous) => (previous.clone(), EVALUATIONS.1),
-        None => (HyperParameters::new(dimensions, prior), EVALUATIONS.0),
+    let fitted = |mut start: HyperParameters, evaluations: usize| {
+        let height = start.maximise(shape, points, targets, prior, RANGES, evaluations);
+        (height, start)
     };
-    if points.len() <= FITTED {
-        learnt.maximise(shape, points, targets, prior, RANGES, evaluations);
-        return learnt;
-    }
-    let part: Vec<usize> = (0..FITTED).map(|i| i * points.len() / FITTED).collect();
-    let some = Points::from_rows(points.dim(), part.iter().map(|&i| points.row(i)));
-    let targets: Vec<f64> = part.iter().map(|&i| targets[i]).collect();
-    learnt.maximise(shape, &some, &targets, prior, RANGES, evaluations);
-    learnt
+    let anew = |evaluations| fitted(HyperParameters::new(dimensions, prior), evaluations);
+    let Some(previous) = previous else {
+        return anew(EVALUATIONS.0).1;
+    };
+    let (continued, anew) = (fitted(previous.clone(), EVALUATIONS.1), anew(EVALUATIONS.2));
+    if anew.0 > continued.0 { anew.1 } else { continued.1 }
 }
 
 /// A model of one column, in units of its targets.
