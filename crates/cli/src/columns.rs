@@ -1,11 +1,12 @@
 //! The columns that a user chose for a table of trials: `--columns trial,value,rate`.
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use wimble::internals::nearest;
 use wimble::space::Value;
 use wimble_study::exchange::Row;
 use wimble_study::{Origin, Settings, Timestamp, Trial};
 
+use crate::exit::usage;
 use crate::progress::short;
 
 /// The columns that every study has.
@@ -62,13 +63,15 @@ impl Columns {
             known.retain(|name| seen.insert(*name));
             let near = nearest(name, known.iter().copied());
             let near = near.map_or_else(String::new, |near| format!(" Did you mean `{near}`?"));
-            bail!("there is no column `{name}`.{near} There are {}", known.join(", "))
+            Err(usage(format!("there is no column `{name}`.{near} There are {}", known.join(", "))))
         };
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         let columns: Vec<(String, Column)> =
             names.map(|name| Ok((name.to_owned(), column(name)?))).collect::<Result<_>>()?;
         if columns.is_empty() {
-            bail!("--columns names none; write them with commas: --columns trial,value");
+            return Err(usage(
+                "--columns names none; write them with commas: --columns trial,value",
+            ));
         }
         Ok(Self(columns))
     }

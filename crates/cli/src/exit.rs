@@ -24,6 +24,11 @@ A trial that the study's stopping rule stopped has its last step as outcome, wha
 #[derive(Debug)]
 pub struct Usage(pub String);
 
+/// A mistake in the command line, as an error.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    Usage(message.into()).into()
+}
+
 /// The command of a study does not work: exit code 3.
 #[derive(Debug)]
 pub struct CommandBroken(pub String);

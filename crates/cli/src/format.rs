@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use wimble_study::exchange::Format;
+
+use crate::exit::usage;
 
 /// How a command prints its one answer.
 #[derive(Args)]
@@ -23,10 +25,8 @@ pub fn parser() -> impl TypedValueParser<Value = Format> {
 
 /// As given, or by the ending of the file's name.
 pub fn of(given: Option<Format>, path: Option<&Path>) -> Result<Format> {
-    match given.or_else(|| path.and_then(Format::of)) {
-        Some(format) => Ok(format),
-        None => bail!(
-            "the format cannot be told from the file's name; add --format csv, jsonl or optuna"
-        ),
-    }
+    let by_name = || path.and_then(Format::of);
+    given.or_else(by_name).ok_or_else(|| {
+        usage("the format cannot be told from the file's name; add --format csv, jsonl or optuna")
+    })
 }

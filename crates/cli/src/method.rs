@@ -4,6 +4,8 @@ use anyhow::Result;
 use clap::Args;
 use wimble::strategy::Spec;
 
+use crate::exit::usage;
+
 /// Which method, and its settings.
 #[derive(Args, Debug, Clone)]
 pub struct Method {
@@ -35,6 +37,6 @@ impl Method {
                 .chain(named)
                 .chain(self.settings.iter().cloned())
                 .collect();
-        Ok(words.join(" ").parse()?)
+        words.join(" ").parse().map_err(|error: wimble::Error| usage(error.to_string()))
     }
 }

@@ -85,6 +85,19 @@ impl Storage {
         Ok(address)
     }
 
+    /// An error of this storage; where a study is unknown, with what there is, and the nearest name.
+    pub fn explained(&self, store: &dyn Store, error: wimble_study::Error) -> anyhow::Error {
+        let wimble_study::Error::UnknownStudy { study } = &error else { return error.into() };
+        let (Ok(names), Ok(place)) = (store.studies(), self.address()) else { return error.into() };
+        let near = wimble::internals::nearest(study, names.iter().map(String::as_str));
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let there = match &names[..] {
+            [] => "which has no study yet".to_owned(),
+            names => format!("which has {}", names.join(", ")),
+        };
+        anyhow::anyhow!("there is no study `{study}` in the storage {place}, {there}{near}")
+    }
+
     /// What to add to a command so that it means this storage; empty for the default one. An address with a password is
     /// left to the environment.
     pub fn words(&self) -> String {
@@ -145,21 +158,8 @@ impl Which {
     /// Opens the study in a storage that is open.
     pub fn study_in(&self, store: &Arc<dyn Store>) -> Result<Study> {
         let name = self.name(&**store)?;
-        match Study::open(Arc::clone(store), &name) {
-            Err(error @ wimble_study::Error::UnknownStudy { .. }) => {
-                let wimble_study::Error::UnknownStudy { study } = &error else { bail!(error) };
-                let (names, place) = (store.studies()?, self.storage.address()?);
-                let near = wimble::internals::nearest(study, names.iter().map(String::as_str));
-                let near =
-                    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                let there = match &names[..] {
-                    [] => "which has no study yet".to_owned(),
-                    names => format!("which has {}", names.join(", ")),
-                };
-                bail!("there is no study `{study}` in the storage {place}, {there}{near}")
-            }
-            study => Ok(study?),
-        }
+        Study::open(Arc::clone(store), &name)
+            .map_err(|error| self.storage.explained(&**store, error))
     }
 
     /// Opens the study; creates it if it was given as a file.

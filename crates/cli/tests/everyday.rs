@@ -487,3 +487,92 @@ fn a_parameter_called_as_a_fact_is_itself_and_noted() {
         assert_eq!(row["value"].as_f64(), row["params"]["slot"].as_f64());
     }
 }
+
+#[test]
+fn check_sees_that_a_command_cannot_work_and_says_so_last() {
+    let desk = Desk::new("");
+    let check = |command: &str| {
+        let (_, rest) = STUDY.split_once("trials").unwrap();
+        desk.write("study.toml", &format!("name = \"s\"\ncommand = {command}\ntrials{rest}"));
+        (desk.printed(&["check"]), desk.json(&["check", "--json"])["obstacles"].clone())
+    };
+    for (command, word) in [
+        ("[\"sh\", \"train.sh\", \"{rate}\"]", "the script `train.sh` was not found"),
+        ("[\"sh\", \"-e\", \"train.sh\", \"{rate}\"]", "the script `train.sh` was not found"),
+        ("[\"no-such-program\", \"{rate}\"]", "the program `no-such-program` was not found"),
+        ("[\"./study.toml\", \"{rate}\"]", "the program `./study.toml` is not executable"),
+    ] {
+        let (said, obstacles) = check(command);
+        assert!(said.contains(&format!("note       {word}")), "{said}");
+        let last = "\nNext: fix the command as noted, then wimble run study.toml\n";
+        assert!(said.ends_with(last), "{said}");
+        assert_eq!(obstacles.as_array().unwrap().len(), 1);
+    }
+    // What another program writes is no script of it.
+    for command in ["[\"echo\", \"-o\", \"out.py\", \"{rate}\"]", "[\"sh\", \"-c\", \"echo 1\"]"] {
+        let (said, obstacles) = check(command);
+        assert!(said.ends_with("\nNext: wimble run study.toml\n"), "{said}");
+        assert_eq!(obstacles, serde_json::json!([]));
+    }
+}
+
+#[test]
+fn trials_are_sorted_by_a_parameter_and_counted_by_what_matches() {
+    let desk = done();
+    let column = |arguments: &[&str], name: &str| -> Vec<serde_json::Value> {
+        let rows = desk.lines(&[&["trials", "--json"], arguments].concat());
+        rows.iter().map(|row| row["params"][name].clone()).collect()
+    };
+    let rates: Vec<f64> =
+        column(&["--sort", "rate"], "rate").iter().map(|rate| rate.as_f64().unwrap()).collect();
+    assert!(rates.len() == 8 && rates.is_sorted(), "{rates:?}");
+    let layers = column(&["--sort", "layers", "--reverse", "--limit", "3"], "layers");
+    let layers: Vec<i64> = layers.iter().map(|one| -one.as_i64().unwrap()).collect();
+    assert!(layers.len() == 3 && layers.is_sorted(), "{layers:?}");
+    // A choice by its place in the file.
+    let words = column(&["--sort", "optimiser"], "optimiser");
+    assert!(words.is_sorted_by_key(|word| word == "sgd"), "{words:?}");
+    let low = desk.lines(&["trials", "--json", "--where", "optimiser = sgd"]).len();
+    assert!(low > 1 && low < 8);
+    let said = desk.printed(&["trials", "--where", "optimiser = sgd", "--limit", "1"]);
+    assert!(
+        said.ends_with(&format!("\n1 of {low} trials that match; the study has 8\n")),
+        "{said}"
+    );
+    insta::assert_snapshot!(desk.refused(&["trials", "--sort", "reward"]));
+}
+
+#[test]
+fn what_is_not_there_is_told_with_its_place_and_what_to_do() {
+    let desk = done();
+    std::fs::create_dir(desk.path("folder.toml")).unwrap();
+    std::fs::write(desk.path("picture.toml"), [0x89, 0xff, 0xfe, 0x00]).unwrap();
+    insta::assert_snapshot!(desk.refused(&["check", "folder.toml"]));
+    insta::assert_snapshot!(desk.refused(&["check", "picture.toml"]));
+    insta::assert_snapshot!(desk.refused(&["check", "nowhere.toml"]));
+    insta::assert_snapshot!(desk.refused(&["delete", "z", "--yes"]));
+    insta::assert_snapshot!(desk.refused(&["delete", "s"]));
+    insta::assert_snapshot!(desk.refused(&["enqueue", "s", "--from", "t"]));
+    insta::assert_snapshot!(desk.refused(&["enqueue", "s"]));
+    insta::assert_snapshot!(desk.refused(&["tell", "s", "3", "--value", "three"]));
+    insta::assert_snapshot!(desk.refused(&["export", "--out", "trials.xlsx"]));
+    assert_eq!(desk.printed(&["export", "--out", "t.csv"]), "Wrote 8 trials to t.csv.\n");
+    desk.write("t.csv", "value,param.rate,param.layers,param.optimiser\n1,0.01\n");
+    insta::assert_snapshot!(desk.refused(&["import", "t.csv"]));
+}
+
+#[test]
+fn a_server_that_never_answered_is_not_waited_for() {
+    let desk = desk();
+    // A port that was free a moment ago: nobody listens.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("http://127.0.0.1:{port}");
+    let start = std::time::Instant::now();
+    for arguments in [["trials", "s"], ["studies", "--json"], ["run", "-q"]] {
+        let said = desk.refused(&[&arguments[..], &["--storage", &address]].concat());
+        assert!(said.starts_with("exit 1"), "{said}");
+        assert!(said.contains(&format!("{address}: reaching the server failed: ")), "{said}");
+    }
+    // Far below the minute for which a server that restarts is waited for.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}

@@ -129,7 +129,7 @@ fn mistakes_in_known_constraints_are_shown_at_their_place() {
         |               ^^
     "#);
     insta::assert_snapshot!(desk.check_with(r#""c == \"d\" or x < 1""#), @r#"
-    error: study.toml:4:16: "d" is none of the choices of `c`: ["a", "b"]; the nearest is "a"
+    error: study.toml:4:16: "d" is none of the choices of `c`: ["a", "b"]
       4 | known = ["c == \"d\" or x < 1", 'if c == "a" then p >= 0.5']
         |                ^^^
     "#);

@@ -158,7 +158,7 @@ fn a_users_own_configuration_is_tried_first_and_a_wrong_one_is_named() {
     for (words, answer) in [
         (["x=0.5", "c=z"], "`c` is \"z\", but must be one of a, b"),
         (["x=hot", "c=b"], "`x` is \"hot\", but must be a number"),
-        (["y=0.5", "c=b"], "there is no parameter `y`; did you mean `x`? There are x, c"),
+        (["y=0.5", "c=b"], "there is no parameter `y`; there are x, c"),
         (["speed=0.5", "c=b"], "there is no parameter `speed`; there are x, c"),
         (["x=7", "c=b"], "x is 7.0, but must be a real number from 0.0 to 1.0"),
         (["x=0.5", "x=0.5"], "`x` is given twice"),
@@ -263,7 +263,10 @@ fn a_run_without_a_single_value_is_no_success() {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(3), "{said}{error}");
     assert!(said.contains("Next: wimble trials s --state infeasible"), "{said}");
-    assert!(error.contains("no trial has a value"), "{error}");
+    assert!(
+        error.contains("no trial has a value: all configurations that were tried are infeasible"),
+        "{error}"
+    );
     let studies = desk.printed(&["studies"]);
     let row: Vec<&str> = studies.lines().nth(1).unwrap().split_whitespace().collect();
     assert_eq!(row[..6], ["s", "0", "0", "5", "0", "0"], "{studies}");
@@ -279,6 +282,8 @@ fn what_cannot_be_started_is_noted_and_what_has_no_command_is_asked_for() {
     assert!(said.contains("the program `./tool` is not executable: chmod +x ./tool"), "{said}");
     let report = desk.json(&["check", "--json"]);
     assert_eq!((&report["timeout_seconds"], &report["retries"]), (&90.0.into(), &2.into()));
+    assert_eq!(report["settings"]["lost-retries"], 3);
+    assert!(report["settings"].get("retries").is_none());
     desk.write("study.toml", "name = \"s\"\n[space]\nx = { type = \"real\", low = 0, high = 1 }\n");
     let said = desk.printed(&["check"]);
     assert!(said.ends_with("Next: wimble ask study.toml\n"), "{said}");

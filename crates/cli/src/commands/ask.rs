@@ -29,6 +29,9 @@ pub struct Arguments {
     /// The key of this request: asking again with the same key gives the same trials [default: a new key]
     #[arg(long)]
     key: Option<String>,
+    /// As everywhere else; the answer is JSON anyway
+    #[arg(long = "json")]
+    _json: bool,
 }
 
 /// Prints one JSON object a trial. None is printed when the budget is spent.
@@ -47,7 +50,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         fresh: !arguments.fix.is_empty(),
         plans: false,
     };
-    for claim in study.ask_with(&ask)? {
+    let claims = study.ask_with(&ask)?;
+    if claims.is_empty() {
+        let counts = study.counts()?;
+        eprintln!(
+            "note: there is no trial to give: all {} of the study are finished or taken ({} running)",
+            study.settings().budget,
+            counts.running
+        );
+    }
+    for claim in claims {
         let row = serde_json::json!({
             "trial": claim.trial,
             "token": claim.token.to_string(),

@@ -13,7 +13,7 @@ use wimble::stopping::{Rule, Stopping};
 use wimble::strategy::Guarantee;
 use wimble::theory::Plan;
 use wimble_study::runner::{Evaluator, finding};
-use wimble_study::study_file::{FACTS, StartIn, Template, duration, variable};
+use wimble_study::study_file::{Evaluation, FACTS, StartIn, Template, duration, variable};
 use wimble_study::{Claim, Settings, StudyFile, Token};
 
 use crate::best_trial;
@@ -22,6 +22,9 @@ use crate::storage::{self, quoted};
 
 /// The endings of scripts.
 const SCRIPTS: [&str; 7] = ["jl", "js", "pl", "py", "R", "rb", "sh"];
+/// How the names of programs begin that run scripts: options such as `-u` may stand before the script.
+const INTERPRETERS: [&str; 10] =
+    ["python", "pypy", "bash", "sh", "zsh", "Rscript", "julia", "node", "perl", "ruby"];
 
 /// Arguments of `wimble check`.
 #[derive(Args)]
@@ -59,13 +62,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             )
             .arguments
     });
-    let notes = notes(&file, &home);
+    let mut notes = notes(&file);
+    let obstacles = file.evaluation.as_ref().map(|evaluation| obstacles(evaluation, &home));
+    let obstacles = obstacles.unwrap_or_default();
+    notes.extend(obstacles.iter().cloned());
     let guarantee = guarantee(&file, &settings);
     let mut out = crate::terminal::out();
     if arguments.print.json {
         let report = serde_json::json!({
             "name": file.name,
-            "settings": settings,
+            "settings": shown(&settings)?,
             "workers": file.workers,
             "stop_when": file.stop_when.map(|rule| rule.to_string()),
             "legal_share": settings.space.legal_share(),
@@ -79,6 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 "if": guarantee.conditions,
             },
             "notes": notes,
+            "obstacles": obstacles,
         });
         writeln!(out, "{report}")?;
         return Ok(());
@@ -161,8 +168,23 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "note       {note}")?;
     }
     let next = if command.is_some() { "run" } else { "ask" };
-    writeln!(out, "\nNext: wimble {next} {}", quoted(&arguments.file.display().to_string()))?;
+    let next = format!("wimble {next} {}", quoted(&arguments.file.display().to_string()));
+    match obstacles.is_empty() {
+        true => writeln!(out, "\nNext: {next}")?,
+        false => writeln!(out, "\nNext: fix the command as noted, then {next}")?,
+    }
     Ok(())
+}
+
+/// The settings of the study in JSON. `retries` there are those of a lost worker, which the file calls `lost-retries`.
+fn shown(settings: &Settings) -> Result<serde_json::Value> {
+    let mut shown = serde_json::to_value(settings)?;
+    if let Some(fields) = shown.as_object_mut()
+        && let Some(retries) = fields.remove("retries")
+    {
+        fields.insert("lost-retries".to_owned(), retries);
+    }
+    Ok(shown)
 }
 
 /// The goal in words.
@@ -306,7 +328,7 @@ fn guarantee(file: &StudyFile, settings: &Settings) -> Guarantee {
 }
 
 /// Notes on what may surprise a user who runs the file.
-fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
+fn notes(file: &StudyFile) -> Vec<String> {
     let mut notes = misspelt(&file.goal);
     let Some(evaluation) = &file.evaluation else { return notes };
     let in_environment: Vec<&str> =
@@ -337,22 +359,26 @@ fn notes(file: &StudyFile, home: &Path) -> Vec<String> {
             ));
         }
     }
-    let words = evaluation.command.fill(&Configuration::new(), &nothing());
-    let mut words = words.iter();
-    if let Some(program) = words.next()
-        && let Some(note) = unusable(program, home)
-    {
-        notes.push(note);
-    }
-    // `python3 train.py`: the script is what is missing most often.
-    if let Some(script) = words.next()
-        && evaluation.start_in == StartIn::StudyFile
-        && is_script(script)
-        && !home.join(script).exists()
-    {
-        notes.push(format!("the script `{script}` was not found"));
-    }
     notes
+}
+
+/// Why the command cannot work on this machine, as far as can be seen without starting it.
+fn obstacles(evaluation: &Evaluation, home: &Path) -> Vec<String> {
+    let words = evaluation.command.fill(&Configuration::new(), &nothing());
+    let Some((program, rest)) = words.split_first() else { return Vec::new() };
+    // `python3 train.py`: the script is what is missing most often.
+    let starts_here = evaluation.start_in == StartIn::StudyFile;
+    let script = script(program, rest).filter(|script| starts_here && !home.join(script).exists());
+    let missing = script.map(|script| format!("the script `{script}` was not found"));
+    unusable(program, home).into_iter().chain(missing).collect()
+}
+
+/// The script that a program is to run: its first argument; for an interpreter, the first that is no option.
+fn script<'w>(program: &str, arguments: &'w [String]) -> Option<&'w String> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    let is_interpreter = INTERPRETERS.iter().any(|known| name.starts_with(known));
+    let first = arguments.iter().find(|word| !(is_interpreter && word.starts_with('-')))?;
+    is_script(first).then_some(first)
 }
 
 /// Limits on quantities whose names look like an objective's: they are quantities of their own.

@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use wimble_study::Copied;
 
+use crate::exit::usage;
 use crate::storage::{Storage, Which, quoted};
 
 /// Arguments of `wimble copy`.
@@ -31,9 +32,9 @@ pub struct Arguments {
 /// Copies the study. Doing so again brings the copy up to date.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.to.is_none() && arguments.name.is_none() {
-        bail!(
-            "--to ADDRESS says where to copy to, or --as NAME what to call the copy in this storage"
-        );
+        return Err(usage(
+            "--to ADDRESS says where to copy to, or --as NAME what to call the copy in this storage",
+        ));
     }
     let from = arguments.which.storage.look()?;
     let target = match &arguments.to {

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use anyhow::{Result, bail};
 use clap::Args;
 
+use crate::exit::usage;
 use crate::format::Print;
 use crate::storage::Storage;
 
@@ -26,13 +27,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let store = arguments.storage.existing()?;
     let name = &arguments.study;
-    let counts = store.counts(name)?;
+    let counts = store.counts(name).map_err(|error| arguments.storage.explained(&*store, error))?;
     if !arguments.yes {
         if !std::io::stdin().is_terminal() {
-            bail!(
+            return Err(usage(format!(
                 "deleting `{name}` with its {} trials cannot be undone; add --yes to do so",
                 counts.total()
-            );
+            )));
         }
         let mut out = std::io::stderr().lock();
         write!(

@@ -9,6 +9,7 @@ use wimble::space::{Configuration, SearchSpace};
 use wimble_study::runner::WorkerKey;
 use wimble_study::{Lessons, Settings, Study};
 
+use crate::exit::usage;
 use crate::given;
 use crate::storage::{Storage, Which};
 
@@ -51,8 +52,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ([], []) => read(space)?,
         ([], earlier) => learnt(&study, earlier, arguments)?,
         (pairs, []) => vec![given(space, pairs)?],
-        _ => bail!("either --from or values: configurations of earlier studies have all values"),
+        _ => {
+            return Err(usage(
+                "either --from or values: configurations of earlier studies have all values",
+            ));
+        }
     };
+    if configurations.is_empty() {
+        return Err(usage(
+            "nothing to enqueue: name a value for each parameter (rate=0.1), or write JSON objects to standard input",
+        ));
+    }
     let key = arguments.key.clone().unwrap_or_else(|| WorkerKey::given(None).as_str().to_owned());
     let mut out = crate::terminal::out();
     for (number, configuration) in configurations.into_iter().enumerate() {
@@ -75,7 +85,10 @@ fn learnt(study: &Study, earlier: &[String], arguments: &Arguments) -> Result<Ve
     let store = study.store();
     let earlier: Vec<Study> = earlier
         .iter()
-        .map(|name| Ok(Study::open(Arc::clone(store), name)?))
+        .map(|name| {
+            let opened = Study::open(Arc::clone(store), name);
+            opened.map_err(|error| arguments.storage.explained(&**store, error))
+        })
         .collect::<Result<_>>()?;
     let count = arguments.count.unwrap_or(earlier.len().max(FEWEST));
     let lessons = Lessons::learn(&earlier, space, count)?;

@@ -96,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Says what was written: to a program if it asked, to a user if there is something to know.
+/// Says what was written; to a user with what to know of it.
 fn acknowledge(
     arguments: &Arguments,
     path: &Path,
@@ -106,8 +106,11 @@ fn acknowledge(
     let mut out = crate::terminal::out();
     if arguments.json {
         writeln!(out, "{}", serde_json::json!({ "written": path, "trials": trials }))?;
-    } else if let Some(hint) = hint {
-        writeln!(out, "{hint}")?;
+    } else {
+        match hint {
+            Some(hint) => writeln!(out, "{hint}")?,
+            None => writeln!(out, "Wrote {trials} trials to {}.", path.display())?,
+        }
     }
     Ok(())
 }

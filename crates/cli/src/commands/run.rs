@@ -281,7 +281,10 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
         End::BudgetSpent | End::GainedEnough(_)
             if best.is_none() && counts.is_some_and(|counts| counts.finished() > 0) =>
         {
-            let message = "no trial has a value; `wimble show TRIAL` says why a trial failed";
+            let message = match counts.is_some_and(|counts| counts.failed > 0) {
+                true => "no trial has a value; `wimble show TRIAL` says why a trial failed",
+                false => "no trial has a value: all configurations that were tried are infeasible",
+            };
             Err(CommandBroken(message.to_owned()).into())
         }
         End::BudgetSpent | End::GainedEnough(_) | End::TimeOver => Ok(()),

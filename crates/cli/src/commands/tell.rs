@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use wimble_study::runner::finding;
 use wimble_study::{Attributes, Outcome, Study, Token};
 
+use crate::exit::usage;
 use crate::storage::Which;
 
 /// Arguments of `wimble tell`.
@@ -23,7 +24,7 @@ pub struct Arguments {
     #[arg(long)]
     token: Option<String>,
     /// The measured value, where there is one objective
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number)]
     value: Option<f64>,
     /// The measured value of an objective by its name; once for each
     #[arg(long, value_name = "NAME=NUMBER", conflicts_with = "value", value_parser = named)]
@@ -46,12 +47,20 @@ pub struct Arguments {
     /// Renew the trial's lease (heartbeat)
     #[arg(long, conflicts_with_all = VALUES, conflicts_with_all = ["failed", "infeasible", "release"])]
     alive: bool,
+    /// As everywhere else; the answer is JSON anyway
+    #[arg(long = "json")]
+    _json: bool,
 }
 
 /// The arguments of a measurement.
 const VALUES: [&str; 4] = ["value", "objective", "constraint", "deviation"];
 /// The fields of a measurement in JSON, as in the result of a command.
 const FIELDS: [&str; 4] = ["value", "objectives", "constraints", "deviation"];
+
+/// A number, which may be none that is finite: what that means is said with the trial.
+fn number(text: &str) -> Result<f64, &'static str> {
+    text.trim().parse().map_err(|_| "it must be a number, such as 0.31")
+}
 
 /// `NAME=NUMBER`. The name may have equals signs.
 fn named(text: &str) -> Result<(String, f64), String> {
@@ -71,7 +80,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return tell(&study, token, arguments.fields()?);
     }
     if !arguments.fields()?.is_empty() {
-        bail!("say which trial: --token, as printed by `wimble ask`, or STUDY TRIAL");
+        return Err(usage("say which trial: --token, as printed by `wimble ask`, or STUDY TRIAL"));
     }
     for (number, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line?;
@@ -95,7 +104,9 @@ impl Arguments {
         let mut fields = Map::new();
         if let Some(value) = self.value {
             let Some(value) = serde_json::Number::from_f64(value) else {
-                bail!("--value is {value}, but must be finite; tell --failed instead");
+                return Err(usage(format!(
+                    "--value is {value}, but must be finite; tell --failed instead"
+                )));
             };
             fields.insert("value".to_owned(), Json::Number(value));
         }

@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use wimble::goal::Goal;
+use wimble::space::{Kind, Value};
 use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
 use wimble_study::view::{self, Chronicle};
-use wimble_study::{Attributes, Filter, Outcome, Stage, Study, Trial};
+use wimble_study::{Attributes, Filter, Outcome, Settings, Stage, Study, Trial};
 
 use crate::columns::Columns;
-use crate::exit::Usage;
+use crate::exit::usage;
 use crate::storage::Which;
 use crate::table;
 
@@ -41,8 +42,8 @@ pub struct Arguments {
     /// Show at most this many trials
     #[arg(long)]
     limit: Option<usize>,
-    /// The order: number, time (latest first), value (best first), or the name of an objective or of a constraint (best
-    /// first). Violating trials come after those that meet all constraints
+    /// The order: number, time (latest first), value (best first), the name of an objective or of a constraint (best
+    /// first), or that of a parameter (lowest first). Violating trials come after those that meet all constraints
     #[arg(long, default_value = "number", value_name = "number|time|value|NAME")]
     sort: String,
     /// Reverse the order
@@ -77,11 +78,15 @@ enum Order {
     Objective(usize),
     /// By a constraint, from 0.
     Constraint(usize),
+    /// By a parameter, from 0.
+    Parameter(usize),
 }
 
 impl Order {
-    /// The order of this name in a study with this goal.
-    fn of(name: &str, goal: &Goal) -> Result<Self> {
+    /// The order of this name in a study.
+    fn of(name: &str, settings: &Settings) -> Result<Self> {
+        let goal = &settings.goal;
+        let parameters = || settings.space.parameters().map(|parameter| parameter.name);
         let objectives = || goal.objectives().iter().map(|objective| objective.name.as_str());
         let constraints = || goal.constraints().iter().map(|constraint| constraint.name.as_str());
         let place =
@@ -94,6 +99,9 @@ impl Order {
                 (Some(objective), _) => Self::Objective(objective),
                 (None, Some(constraint)) => Self::Constraint(constraint),
                 (None, None) => {
+                    if let Some(parameter) = parameters().position(|known| known == name) {
+                        return Ok(Self::Parameter(parameter));
+                    }
                     let value = Some("value").filter(|_| goal.objectives().len() == 1);
                     let mut known: Vec<&str> =
                         ["number", "time"].into_iter().chain(value).collect();
@@ -101,7 +109,9 @@ impl Order {
                         objectives().filter(|name| !known.contains(name)).collect::<Vec<_>>(),
                     );
                     known.extend(goal.other_quantities());
-                    bail!("--sort is {name:?}, but must be one of {}", known.join(", "));
+                    known.extend(parameters());
+                    let known = known.join(", ");
+                    return Err(usage(format!("--sort is {name:?}, but must be one of {known}")));
                 }
             },
         })
@@ -112,7 +122,9 @@ impl Order {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.look()?;
     let goal = &study.settings().goal;
-    let order = Order::of(&arguments.sort, goal)?;
+    let order = Order::of(&arguments.sort, study.settings())?;
+    // How many meet the condition, where nothing else chooses.
+    let mut matching = None;
     let mut trials = match &arguments.condition {
         None => select(arguments, arguments.limit, order, &study)?,
         Some(condition) => {
@@ -120,7 +132,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             let mut chronicle = Chronicle::new(store.study(&study.settings().name)?);
             chronicle.catch_up(&**store)?;
             let filter = view::filter::Filter::parse(condition, &chronicle)
-                .map_err(|mistake| Usage(format!("--where: {mistake}")))?;
+                .map_err(|mistake| usage(format!("--where: {mistake}")))?;
+            if arguments.state.is_none() && arguments.worker.is_none() {
+                let is_met = |id: &usize| filter.is_met(&chronicle, *id);
+                matching = Some((0..chronicle.len()).filter(is_met).count());
+            }
             let is_met = move |trial: &wimble_study::Result<Trial>| match trial {
                 // A trial that came after the others were looked at is in no comparison.
                 Ok(trial) => usize::try_from(trial.id)
@@ -173,6 +189,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if shown == 0 {
         let (name, place) = (&study.settings().name, arguments.which.storage.address()?);
         writeln!(out, "\nNo trial of `{name}` in the storage {place} matches; it has {all}")?;
+    } else if let Some(matching) = matching.filter(|matching| (*matching as u64) < all) {
+        writeln!(out, "\n{shown} of {matching} trials that match; the study has {all}")?;
     } else if (shown as u64) < all {
         writeln!(out, "\n{shown} of {all} trials")?;
     }
@@ -248,7 +266,7 @@ fn select<'s>(
     for trial in study.each_trial(&filter) {
         let trial = trial?;
         if state.is_none_or(|wanted| row::state(&trial, goal) == wanted) {
-            keys.push((key(goal, order, &trial), trial.id));
+            keys.push((key(study.settings(), order, &trial), trial.id));
         }
     }
     keys.sort_by(|((class_a, value_a), _), ((class_b, value_b), _)| {
@@ -262,14 +280,33 @@ fn select<'s>(
 }
 
 /// What orders trials, low first; those that are alike stay in the order of their numbers.
-fn key(goal: &Goal, order: Order, trial: &Trial) -> (f64, f64) {
+fn key(settings: &Settings, order: Order, trial: &Trial) -> (f64, f64) {
     match order {
         Order::Number => (0.0, 0.0),
         // Milliseconds since 1970 are exact in a float. What has no time yet comes last.
         Order::Time => {
             trial.finished().or(trial.started()).map_or((1.0, 0.0), |at| (0.0, -(at.0 as f64)))
         }
-        Order::Objective(_) | Order::Constraint(_) => rank(goal, order, trial),
+        Order::Objective(_) | Order::Constraint(_) => rank(&settings.goal, order, trial),
+        Order::Parameter(place) => {
+            settings.space.parameters().nth(place).map_or((1.0, 0.0), |parameter| {
+                let value = trial.configuration.get(parameter.name);
+                value
+                    .and_then(|value| position(parameter.kind, value))
+                    .map_or((1.0, 0.0), |at| (0.0, at))
+            })
+        }
+    }
+}
+
+/// A value as a number: a choice or a level by its place in the list, as the study file has it.
+fn position(kind: &Kind, value: &Value) -> Option<f64> {
+    match (kind, value) {
+        (Kind::Categorical { choices: all } | Kind::Ordinal { levels: all }, value) => {
+            all.iter().position(|one| one == value).map(|place| place as f64)
+        }
+        (_, Value::Boolean(value)) => Some(f64::from(u8::from(*value))),
+        (_, value) => value.as_real(),
     }
 }
 
@@ -283,7 +320,7 @@ fn rank(goal: &Goal, order: Order, trial: &Trial) -> (f64, f64) {
     let measured = match order {
         Order::Constraint(place) => turned.constraints.get(place),
         Order::Objective(place) => turned.objectives.get(place),
-        Order::Number | Order::Time => None,
+        Order::Number | Order::Time | Order::Parameter(_) => None,
     };
     let value = measured.map_or(f64::INFINITY, |measured| measured.value);
     let class = match (turned.fidelity, goal.partial()) {

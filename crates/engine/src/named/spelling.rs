@@ -1,8 +1,9 @@
 //! How far one spelling is from another.
 
-/// The name with the fewest [`edits`] from `given`, if it is near enough to be meant; of equally near ones, the first.
+/// The name with the fewest [`edits`] from `given`, if it is near enough to be meant; of equally near ones, the first. A name of one
+/// letter is near to its capital only: any other letter is one edit away.
 pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let near = (given.chars().count() / 2).clamp(1, 3);
+    let near = (given.chars().count() / 2).min(3);
     names
         .into_iter()
         .map(|name| (edits(given, name), name))
@@ -47,6 +48,8 @@ mod tests {
         assert_eq!(nearest("batch_size", names), Some("batch-size"));
         assert_eq!(nearest("wokers", names), Some("workers"));
         assert_eq!(nearest("colour", names), None);
+        assert_eq!(nearest("y", ["x", "x1"]), None);
+        assert_eq!(nearest("X", ["x", "x1"]), Some("x"));
     }
 
     #[test]

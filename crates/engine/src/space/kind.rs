@@ -167,7 +167,10 @@ fn check_real(name: &str, low: f64, high: f64, scale: Scale) -> Result<()> {
     }
     // Below the smallest normal number f64 keeps no constant relative precision, which a log scale needs.
     if scale == Scale::Log && low < f64::MIN_POSITIVE {
-        let allowed = format!("positive on a log scale, at least {:e}", f64::MIN_POSITIVE);
+        let allowed = match low <= 0.0 {
+            true => "positive on a log scale".to_owned(),
+            false => format!("at least {:e} on a log scale", f64::MIN_POSITIVE),
+        };
         return Err(Error::invalid(format!("{name}.low"), Value::Real(low), allowed));
     }
     if !(high - low).is_finite() {

@@ -38,9 +38,9 @@ impl<'s> Group<'s> {
         Self { subjects, tools }
     }
 
-    /// How many of the problems a tool is meant to run on.
-    pub fn meant(&self, tool: &Tool) -> usize {
-        self.subjects.iter().filter(|subject| tool.runs_on(subject)).count()
+    /// The problems that a tool is meant to run on; it may have records on others, too.
+    pub fn meant(&self, tool: &Tool) -> Vec<&'s Subject> {
+        self.subjects.iter().copied().filter(|subject| tool.runs_on(subject)).collect()
     }
 
     /// The evaluations of the longest run.
@@ -60,8 +60,11 @@ mod tests {
         let tool = |name: &str| settings.tools.iter().find(|tool| tool.name == name).unwrap();
         let (functions, sample) =
             (Group::suite(&settings, Suite::Functions), Group::sample(&settings));
-        assert_eq!((functions.meant(tool("hebo")), functions.meant(tool("auto"))), (8, 24));
-        assert_eq!((sample.meant(tool("hebo")), sample.meant(tool("auto"))), (8, 8));
+        assert_eq!(
+            (functions.meant(tool("hebo")).len(), functions.meant(tool("auto")).len()),
+            (8, 24)
+        );
+        assert_eq!((sample.meant(tool("hebo")).len(), sample.meant(tool("auto")).len()), (8, 8));
         assert_eq!(functions.tools.len(), settings.tools.len());
         let tables = Group::suite(&settings, Suite::Fcnet);
         assert!(!tables.tools.contains(&tool("pycma")) && tables.tools.contains(&tool("smac")));

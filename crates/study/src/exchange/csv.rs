@@ -169,8 +169,14 @@ fn read_all(
     let names = Names::new(goal);
     check_header(space, &names, &header)?;
     for (number, record) in reader.records().enumerate() {
-        let record = record?;
         let place = || format!("row {}", number + 2);
+        let record = record.map_err(|error| match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => anyhow!(
+                "{}: it has {len} cells, and the header has {expected_len}; write an inactive parameter as an empty cell",
+                place()
+            ),
+            _ => error.into(),
+        })?;
         let cell = |name: &str| {
             let at = header.iter().position(|column| column == name)?;
             record.get(at).filter(|cell| !cell.is_empty()).map(str::to_owned)

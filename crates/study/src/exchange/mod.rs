@@ -351,6 +351,7 @@ mod tests {
         for (text, words) in [
             ("value,param.n\n0.5,x\n", "row 2: `n` is \"x\", but must be a whole number"),
             ("value,param.n\n0.5,1\nlow,2\n", "row 3: value is \"low\", but must be a number"),
+            ("value,param.n\n0.5,1\n0.5\n", "row 3: it has 1 cells, and the header has 2;"),
             ("value,param.m\n", "column `param.m` is unknown; there are trial, state,"),
         ] {
             let error = from_csv(&space, &Goal::default(), text).unwrap_err().to_string();

@@ -26,6 +26,7 @@ mod mistake;
 mod reader;
 
 use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,7 +137,7 @@ pub enum FileError {
         /// What to do.
         hint: &'static str,
         /// The error of the system.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// It has mistakes.
     #[error("{0}")]
@@ -149,10 +150,17 @@ impl StudyFile {
         let text = std::fs::read_to_string(path).map_err(|source| FileError::Unreadable {
             path: path.display().to_string(),
             hint: match source.kind() {
-                std::io::ErrorKind::NotFound => "; `wimble init` writes a study file to begin with",
+                ErrorKind::NotFound => "; `wimble init` writes a study file to begin with",
+                ErrorKind::IsADirectory => "; name the study file in it",
+                ErrorKind::InvalidData => "; a study file is TOML or JSON",
                 _ => "",
             },
-            source,
+            source: match source.kind() {
+                kind @ ErrorKind::NotFound => io::Error::new(kind, "there is no such file"),
+                kind @ ErrorKind::IsADirectory => io::Error::new(kind, "this is a folder"),
+                kind @ ErrorKind::InvalidData => io::Error::new(kind, "this is not text"),
+                _ => source,
+            },
         })?;
         let json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
         let format = if json { Format::Json } else { Format::Toml };

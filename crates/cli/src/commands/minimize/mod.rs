@@ -15,6 +15,7 @@ use wimble::session::Session;
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 use wimble_problems::{Task, Variable};
 
+use crate::exit::usage;
 use crate::format::Print;
 use crate::method::Method;
 use report::{Report, Round};
@@ -41,11 +42,12 @@ pub struct Arguments {
 
 /// Runs the method and reports.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let task = wimble_problems::task(&arguments.problem)?;
+    let task =
+        wimble_problems::task(&arguments.problem).map_err(|error| usage(error.to_string()))?;
     let task = task.as_ref();
     let batch_size = arguments.batch_size as usize;
     let spec = arguments.method.spec()?;
-    let strategy = spec.build(batch_size)?;
+    let strategy = spec.build(batch_size).map_err(|error| usage(error.to_string()))?;
     let mut session = Session::new(space(task)?, strategy, goal(task)?, Seed(arguments.seed))?;
 
     let bar = ProgressBar::with_draw_target(

@@ -105,7 +105,7 @@ impl Report<'_> {
         let left: Vec<String> = board
             .tools(group, evaluations)
             .into_iter()
-            .filter(|tool| group.meant(tool) == group.subjects.len())
+            .filter(|tool| group.meant(tool).len() == group.subjects.len())
             .filter(|tool| !ranks.tools.iter().any(|ranked| ranked.name == tool.name))
             .map(plain)
             .collect();

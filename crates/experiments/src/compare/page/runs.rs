@@ -29,12 +29,11 @@ impl Report<'_> {
         let all: Vec<&Subject> = self.settings.problems.iter().collect();
         let mut without = Vec::new();
         for tool in &self.settings.tools {
-            let ended = |group: &Group<'_>| match group.meant(tool) * self.settings.seeds {
-                0 => "-".to_owned(),
+            let ended = |group: &Group<'_>| match &group.meant(tool)[..] {
+                [] => "-".to_owned(),
                 meant => {
-                    let ended =
-                        board.map_or(0, |(_, board)| board.ended(&tool.name, &group.subjects).0);
-                    format!("{ended} of {meant}")
+                    let ended = board.map_or(0, |(_, board)| board.ended(&tool.name, meant).0);
+                    format!("{ended} of {}", meant.len() * self.settings.seeds)
                 }
             };
             let aborted = board.map_or(0, |(_, board)| board.ended(&tool.name, &all).1);

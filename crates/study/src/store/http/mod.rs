@@ -2,11 +2,13 @@
 //!
 //! Every call is one request; the server makes it on its own store, so that leases, fencing numbers, keys and times are those of that
 //! store. A server that is away fails the call: what was sent may or may not have been done, and the same keys make it safe to
-//! repeat. Where nothing was sent, because nobody listens, the call is repeated for as long as the patience allows.
+//! repeat. Where nothing was sent, because nobody listens, the call is repeated for as long as the patience allows. A server that never
+//! answered yet is not waited for: its address may be wrong, and as with PostgreSQL the user is told at once.
 
 pub mod wire;
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -43,6 +45,8 @@ pub struct Http {
     token: Option<String>,
     agent: Agent,
     patience: Duration,
+    /// Whether the server answered a call of this store before.
+    has_answered: AtomicBool,
 }
 
 impl Http {
@@ -83,10 +87,11 @@ impl Http {
             token: token.map(|token| format!("Bearer {token}")),
             agent: config.build().into(),
             patience: PATIENCE,
+            has_answered: AtomicBool::new(false),
         })
     }
 
-    /// With another time to wait for a server that is away.
+    /// With another time to wait for a server that went away after it had answered.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -102,12 +107,19 @@ impl Http {
             match self.send(&body) {
                 Err(error)
                     if (nothing_was_sent(&error) || call.is_repeatable() && was_cut(&error))
+                        && self.has_answered.load(Ordering::Relaxed)
                         && Instant::now() < until =>
                 {
                     sleep(PAUSE);
                 }
+                Err(ureq::Error::Io(error)) => {
+                    return Err(self.failed("reaching the server", error));
+                }
                 Err(error) => return Err(self.failed("reaching the server", error)),
-                Ok(answer) => return self.read(answer),
+                Ok(answer) => {
+                    self.has_answered.store(true, Ordering::Relaxed);
+                    return self.read(answer);
+                }
             }
         }
     }
