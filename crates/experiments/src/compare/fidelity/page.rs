@@ -77,7 +77,7 @@ fn introduction(set: Set) -> String {
         Set::TaskSet => {
             let names: Vec<&str> = TASKS.iter().map(|task| task.0).collect();
             format!(
-                "\n# TaskSet\n\n8 text classifiers, 1,000 settings of Adam each, 51 checkpoints a training. The score of a search is the lowest \
+                "\n## TaskSet\n\n8 text classifiers, 1,000 settings of Adam each, 51 checkpoints a training. The score of a search is the lowest \
                  validation loss that it has seen, above the lowest of the table, over the distance of the median setting: 0 is the best of the table, 1 \
                  an ordinary setting.\n\n\
                  Tasks 1 to 4 ({}) were looked at when `auto` was designed; tasks 5 to 8 ({}) are used for this page only. All tasks have the same 1,000 \
@@ -87,18 +87,19 @@ fn introduction(set: Set) -> String {
             )
         }
         Set::Lcbench => format!(
-            "\n# LCBench, validation error\n\n{sample} The score is the lowest validation error seen, scaled by {} random settings that were trained to \
+            "\n## LCBench, validation error\n\n{sample} The score is the lowest validation error seen, scaled by {} random settings that were trained to \
              the end: 0 is the best of them, 1 their median. A search may find a better one: its score is then below 0.\n",
             lcbench::SAMPLE
         ),
         Set::LcbenchPair => format!(
-            "\n# LCBench, validation error and seconds of training\n\n{sample} The score is the share of the hypervolume that is missing: 1 less \
-             that of the trainings which came to the end over that of the front of {} random settings, which is scaled to the unit square, up to 1.1 in \
-             both. Rules compare by non-domination at equal fidelity. A search may find more than these settings: its score is then below 0.\n",
+            "\n## LCBench, validation error and seconds of training\n\n{sample} The score is the share of the hypervolume that is missing: 1 less \
+             that of the trainings which came to the end over that of {} random settings. The lowest error and time of these are scaled to 0, their \
+             medians to 1, where the hypervolume ends. Rules compare by non-domination at equal fidelity. A search may find more than these settings: its \
+             score is then below 0.\n",
             lcbench::SAMPLE
         ),
         Set::Mnist => format!(
-            "\n# MNIST\n\nNetworks that this project's trainer trains as the search goes on: 2,000 images, 1,000 others for validation, {} epochs a \
+            "\n## MNIST\n\nNetworks that this project's trainer trains as the search goes on: 2,000 images, 1,000 others for validation, {} epochs a \
              training, six hyper-parameters. The score is the lowest validation error seen. This task was not looked at when methods were designed.\n",
             mnist::EPOCHS
         ),
@@ -190,7 +191,7 @@ fn table(text: &mut String, set: Set, title: &str, note: &str, more: &str, rows:
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "\n### {title}\n\n{note}| |{more} {} |\n|{rules}\n{rows}",
+        "\n#### {title}\n\n{note}| |{more} {} |\n|{rules}\n{rows}",
         budgets.join(" | ")
     );
 }
@@ -198,7 +199,7 @@ fn table(text: &mut String, set: Set, title: &str, note: &str, more: &str, rows:
 fn section(text: &mut String, set: Set, workers: usize, records: &Records) {
     let worker = if workers == 1 { "worker" } else { "workers" };
     let (tasks, tuning) = (set.tasks(), set.tuning());
-    let _ = write!(text, "\n## {}, {workers} {worker}\n", set.name());
+    let _ = write!(text, "\n### {}, {workers} {worker}\n", set.name());
     let mut groups = vec![(format!("All tasks, after so many {}", set.unit()), 0..tasks.len())];
     if tuning > 0 {
         groups.push(("Tuning tasks".to_owned(), 0..tuning));
@@ -328,7 +329,7 @@ fn stopped(text: &mut String, set: Set, records: &Records) {
     if !rows.is_empty() {
         let _ = write!(
             text,
-            "\n### What rules stopped, at the end of the searches\n\n\
+            "\n#### What rules stopped, at the end of the searches\n\n\
              The best is the trial that would have ended best of those begun. The rule `auto` promises to stop it in at most 0.05 of the searches.\n\n\
              | | searches | trials begun | stopped | share of searches whose best was stopped |\n|---|---|---|---|---|\n{rows}"
         );

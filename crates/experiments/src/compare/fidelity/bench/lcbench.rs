@@ -2,8 +2,9 @@
 //!
 //! ```text
 //! one objective:   score = (lowest validation error seen - lowest of the sample) / (median of the sample - lowest of the sample)
-//! two objectives:  score = 1 - hypervolume of the whole trainings / hypervolume of the sample's front
+//! two objectives:  score = 1 - hypervolume of the whole trainings / hypervolume of the sample
 //! ```
+//! The hypervolume has the lowest of the sample scaled to 0 and its median to 1 in each objective, and ends at the medians.
 //! The sample is [`SAMPLE`] random configurations, always the same, each trained to the end. A search may find more than the sample: its score is
 //! then below 0.
 
@@ -11,10 +12,8 @@ use wimble::pareto;
 use wimble::points::Points;
 use wimble::seed::Seed;
 use wimble::space::{Configuration, SearchSpace};
-use wimble_problems::KnownFront;
 
 use super::{Bench, Seen, Training};
-use crate::compare::tasks::extent;
 use crate::data::Folder;
 use crate::data::lcbench::{EPOCHS, Surrogate, Tuning};
 use crate::error::Result;
@@ -38,10 +37,11 @@ pub(in super::super) struct Networks {
     space: SearchSpace,
     /// Whether the seconds of a training are the second objective.
     pair: bool,
-    /// The lowest and the median error of the sample.
-    lowest: f64,
-    median: f64,
-    front: KnownFront,
+    /// The lowest and the median of the sample, of the error and of the seconds.
+    lowest: [f64; 2],
+    median: [f64; 2],
+    /// The hypervolume of the sample.
+    hypervolume: f64,
 }
 
 impl Networks {
@@ -53,16 +53,26 @@ impl Networks {
         for _ in 0..SAMPLE {
             sample.push(&tuning.costs(&space.decode(&space.sample(&mut rng)))?);
         }
-        let mut errors: Vec<f64> = sample.rows().map(|row| row[0]).collect();
-        errors.sort_by(f64::total_cmp);
-        let extent = extent(&sample)?;
-        let front = KnownFront {
-            ideal: extent.ideal,
-            nadir: extent.nadir,
-            hypervolume: extent.hypervolume,
+        let sorted = |objective: usize| {
+            let mut values: Vec<f64> = sample.rows().map(|row| row[objective]).collect();
+            values.sort_by(f64::total_cmp);
+            values
         };
-        let (lowest, median) = (errors[0], errors[SAMPLE / 2]);
-        Ok(Self { tuning, space, pair, lowest, median, front })
+        let sorted = [sorted(0), sorted(1)];
+        let (lowest, median) =
+            ([sorted[0][0], sorted[1][0]], [sorted[0][SAMPLE / 2], sorted[1][SAMPLE / 2]]);
+        let mut bench = Self { tuning, space, pair, lowest, median, hypervolume: 1.0 };
+        bench.hypervolume = bench.volume(&sample)?;
+        Ok(bench)
+    }
+
+    fn volume(&self, whole: &Points) -> Result<f64> {
+        let scaled = |row: &[f64]| -> Vec<f64> {
+            (0..2).map(|i| (row[i] - self.lowest[i]) / (self.median[i] - self.lowest[i])).collect()
+        };
+        let scaled = Points::from_rows(2, whole.rows().map(scaled));
+        let rng = &mut Seed(0).stream("hypervolume of trainings", 0);
+        Ok(pareto::hypervolume(&scaled, &[1.0; 2], rng)?.value)
     }
 }
 
@@ -88,13 +98,10 @@ impl Bench for Networks {
     }
 
     fn score(&self, seen: &Seen) -> Result<f64> {
-        if !self.pair {
-            return Ok((seen.lowest - self.lowest) / (self.median - self.lowest));
+        if self.pair {
+            return Ok(1.0 - self.volume(&seen.whole)? / self.hypervolume);
         }
-        let scaled = Points::from_rows(2, seen.whole.rows().map(|row| self.front.scaled(row)));
-        let rng = &mut Seed(0).stream("hypervolume of a search", 0);
-        let found = pareto::hypervolume(&scaled, &[KnownFront::REFERENCE; 2], rng)?;
-        Ok(1.0 - found.value / self.front.hypervolume)
+        Ok((seen.lowest - self.lowest[0]) / (self.median[0] - self.lowest[0]))
     }
 
     fn end(&self, configuration: &Configuration) -> Result<Option<f64>> {
@@ -147,6 +154,6 @@ mod tests {
         assert!(score(30) < score(3) && score(30) > 0.0, "{} {}", score(3), score(30));
         let single = Networks::read(&folder, 0, false).unwrap();
         let at = |lowest: f64| single.score(&Seen { lowest, whole: Points::new(1) }).unwrap();
-        assert_eq!((at(single.lowest), at(single.median)), (0.0, 1.0));
+        assert_eq!((at(single.lowest[0]), at(single.median[0])), (0.0, 1.0));
     }
 }
