@@ -129,6 +129,48 @@ study.optimize(objective, n_trials=20)
 print(json.dumps([t.values for t in study.best_trials if t.number != 3]))
 "#;
 
+/// Trials 0 to 4 are whole and good, the others bad; a rule stops those after their second step.
+const CURVES: &str = r#"
+name = "s"
+method = "random"
+trials = 8
+stopping = "median"
+grace = "2s"
+command = ["sh", "-c", "echo '{{\"step\": 1, \"value\": '$WIMBLE_TRIAL'}}'; echo '{{\"step\": 2, \"value\": '$WIMBLE_TRIAL'.5}}'; if [ $WIMBLE_TRIAL -lt 5 ]; then echo '{{\"step\": 9, \"value\": 0.'$WIMBLE_TRIAL'}}'; else sleep 60; fi"]
+
+[fidelity]
+epochs = { low = 1, high = 9 }
+
+[space]
+x = { type = "real", low = 0.0, high = 1.0 }
+"#;
+
+/// Reads the curves of our export.
+const READ_CURVES: &str = r#"
+import json, optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+study = optuna.load_study(study_name="s", storage="sqlite:///out.db")
+print(json.dumps([dict(state=t.state.name, steps=sorted(t.intermediate_values.items()), params=t.params) for t in study.get_trials()]))
+"#;
+
+/// A study of Optuna's own making that prunes; it counts steps from 0.
+const OWN_CURVES: &str = r#"
+import json, optuna
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+study = optuna.create_study(study_name="own", storage="sqlite:///own.db", pruner=optuna.pruners.MedianPruner(n_startup_trials=3), sampler=optuna.samplers.RandomSampler(seed=1))
+
+def objective(trial):
+    x = trial.suggest_float("x", 0.0, 1.0)
+    for step in range(9):
+        trial.report(x + 1 / (step + 1), step)
+        if trial.should_prune():
+            raise optuna.TrialPruned()
+    return x + 1 / 9
+
+study.optimize(objective, n_trials=20)
+print(json.dumps([dict(state=t.state.name, steps=sorted(t.intermediate_values.items())) for t in study.get_trials()]))
+"#;
+
 /// A folder in which Optuna and wimble meet; `None` without Optuna, and a line that says what is skipped.
 struct Desk {
     folder: tempfile::TempDir,
@@ -294,4 +336,82 @@ fn a_study_of_optuna_with_several_objectives_is_imported_with_its_goal() {
     let mut theirs = front.as_array().unwrap().clone();
     theirs.sort_by(|a, b| a[0].as_f64().unwrap().total_cmp(&b[0].as_f64().unwrap()));
     assert_eq!(ours, theirs);
+}
+
+impl Desk {
+    /// The trials of an export to JSON lines, with their steps as pairs.
+    fn curves(&self, arguments: &[&str]) -> Vec<(Json, Vec<(f64, f64)>)> {
+        let text = self.wimble(&[&["export", "--format", "jsonl"], arguments].concat());
+        let number = |json: &Json| json.as_f64().unwrap();
+        let steps = |row: &Json| -> Vec<(f64, f64)> {
+            let steps = row["steps"].as_array().unwrap().iter();
+            steps.map(|step| (number(&step["step"]), number(&step["value"]))).collect()
+        };
+        let rows = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        rows.map(|row| (row.clone(), steps(&row))).collect()
+    }
+}
+
+/// Steps as Optuna's intermediate values.
+fn pairs(json: &Json) -> Vec<(f64, f64)> {
+    let all = json.as_array().unwrap().iter();
+    all.map(|pair| (pair[0].as_f64().unwrap(), pair[1].as_f64().unwrap())).collect()
+}
+
+#[test]
+fn steps_and_stopped_trials_go_to_optuna_and_come_back() {
+    let Some(desk) = Desk::new() else { return };
+    std::fs::write(desk.folder.path().join("study.toml"), CURVES).unwrap();
+    desk.wimble(&["run", "--quiet"]);
+    desk.wimble(&["export", "--out", "out.db"]);
+    let ours = desk.curves(&[]);
+    let theirs: Json = serde_json::from_str(&desk.optuna(READ_CURVES)).unwrap();
+    assert_eq!((ours.len(), theirs.as_array().unwrap().len()), (8, 8));
+    for ((row, steps), theirs) in ours.iter().zip(theirs.as_array().unwrap()) {
+        let (state, length) = match row["state"].as_str() {
+            Some("complete") => ("COMPLETE", 3),
+            Some("stopped") => ("PRUNED", 2),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((&theirs["state"], steps.len()), (&json!(state), length), "{row}");
+        assert_eq!((&pairs(&theirs["steps"]), &theirs["params"]), (steps, &row["params"]));
+    }
+    assert_eq!(ours.iter().filter(|(row, _)| row["state"] == "stopped").count(), 3);
+    desk.wimble(&["import", "out.db", "--study", "study.toml", "--storage", "back.db"]);
+    let back = desk.curves(&["--storage", "back.db"]);
+    for ((ours, steps), (back, same)) in ours.iter().zip(&back) {
+        assert_eq!(steps, same);
+        for field in ["state", "value", "fidelity", "params"] {
+            assert_eq!(back[field], ours[field], "{back}");
+        }
+    }
+}
+
+#[test]
+fn a_study_that_optuna_pruned_is_imported_with_its_curves() {
+    let Some(desk) = Desk::new() else { return };
+    let theirs: Json = serde_json::from_str(&desk.optuna(OWN_CURVES)).unwrap();
+    desk.wimble(&["import", "own.db", "--storage", "new.db"]);
+    let ours = desk.curves(&["--storage", "new.db"]);
+    let mut pruned = 0;
+    for ((row, steps), theirs) in ours.iter().zip(theirs.as_array().unwrap()) {
+        // Steps that begin at 0 are one higher here.
+        let expected: Vec<(f64, f64)> =
+            pairs(&theirs["steps"]).into_iter().map(|(step, value)| (step + 1.0, value)).collect();
+        assert_eq!(steps, &expected, "{row}");
+        let is_pruned = theirs["state"] == "PRUNED";
+        assert_eq!(row["state"], if is_pruned { "stopped" } else { "complete" });
+        if is_pruned {
+            pruned += 1;
+            let last = expected[expected.len() - 1];
+            assert_eq!(
+                (row["fidelity"].as_f64(), row["value"].as_f64()),
+                (Some(last.0), Some(last.1))
+            );
+        }
+    }
+    assert!(pruned > 3 && ours.len() == 20, "{pruned} of {}", ours.len());
+    // The method goes on from there.
+    let asked = desk.wimble(&["ask", "own", "--storage", "new.db", "-n", "2"]);
+    assert_eq!(asked.lines().count(), 2);
 }

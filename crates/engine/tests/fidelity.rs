@@ -301,3 +301,48 @@ fn verdicts_that_are_kept_are_those_of_the_rules() {
         assert!(stopped > 20, "{rule} stopped {stopped}: too few to compare");
     }
 }
+
+/// BOHB is `tpe` under `hyperband` (Falkner, Klein and Hutter 2018). While all trials were measured at one fidelity, its model is that of these measurements; and
+/// a trial goes on if it is among the best third of those of its bracket that came to the rung before.
+#[test]
+fn bohb_models_the_one_fidelity_that_was_measured_and_stops_within_brackets() {
+    let mut rng = Seed(6).stream("test", 0);
+    let points: Vec<Configuration> =
+        (0..20).map(|_| numbers().decode(&numbers().sample(&mut rng))).collect();
+    let goal = Goal::from(Direction::Minimise);
+    let mut partial =
+        Session::new(numbers(), Tpe::default(), epochs(goal.clone()), Seed(4)).unwrap();
+    let mut whole = Session::new(numbers(), Tpe::default(), goal, Seed(4)).unwrap();
+    for point in &points {
+        let value = loss(point, 3);
+        partial.observe_curve(point, [step(1, loss(point, 1)), step(3, value)]).unwrap();
+        whole.observe(point, value).unwrap();
+    }
+    let proposed = |session: &mut Session| -> Vec<Configuration> {
+        session.ask(4).unwrap().into_iter().map(|trial| trial.configuration).collect()
+    };
+    assert_eq!(proposed(&mut partial), proposed(&mut whole));
+
+    let mut session =
+        Session::new(numbers(), Tpe::default(), epochs(Direction::Minimise.into()), Seed(4))
+            .unwrap();
+    let hyperband = Stopping::from(Rule::Hyperband);
+    let mut stops: BTreeMap<u32, usize> = BTreeMap::new();
+    for _ in 0..150 {
+        let trial = session.ask(1).unwrap().remove(0);
+        for epoch in 1..=HIGH {
+            let measured = step(epoch, loss(&trial.configuration, epoch));
+            session.report(trial.id, measured.clone()).unwrap();
+            let stops_here = session.verdict(trial.id, &hyperband).unwrap() == Verdict::Stop;
+            if stops_here || epoch == HIGH {
+                *stops.entry(epoch).or_default() += 1;
+                session.tell(trial.id, measured).unwrap();
+                break;
+            }
+        }
+    }
+    // Only rungs: η = 3 from 1 to 27.
+    assert!(stops.keys().all(|epoch| [1, 3, 9, HIGH].contains(epoch)), "{stops:?}");
+    // Trials of every bracket but the last end at its first rung, and some of each come to the end.
+    assert!([1, 3, 9].iter().all(|rung| stops[rung] > 10) && stops[&HIGH] > 10, "{stops:?}");
+}

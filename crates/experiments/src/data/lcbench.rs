@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::objective::{Noise, Objective, Observation};
 
 /// Epochs of the whole training.
-const EPOCHS: f64 = 52.0;
+pub(crate) const EPOCHS: f64 = 52.0;
 /// Residual blocks.
 const BLOCKS: usize = 3;
 
@@ -228,14 +228,19 @@ pub struct Tuning {
 impl Tuning {
     /// The validation error in percent and the seconds of the training: two objectives.
     pub fn costs(&self, configuration: &Configuration) -> Result<[f64; 2]> {
-        let outputs = self.outputs(configuration)?;
+        self.costs_after(configuration, EPOCHS)
+    }
+
+    /// The same after some of the epochs, from 1 to 52.
+    pub fn costs_after(&self, configuration: &Configuration, epoch: f64) -> Result<[f64; 2]> {
+        let outputs = self.outputs(configuration, epoch)?;
         Ok([100.0 - self.output("val_accuracy", &outputs)?, self.output("time", &outputs)?])
     }
 
-    fn outputs(&self, configuration: &Configuration) -> Result<BTreeMap<&str, f64>> {
+    fn outputs(&self, configuration: &Configuration, epoch: f64) -> Result<BTreeMap<&str, f64>> {
         let value = |input: &Input| match configuration.get(&input.name).and_then(Value::as_real) {
             Some(value) => Ok(value),
-            None if input.name == "epoch" => Ok(EPOCHS),
+            None if input.name == "epoch" => Ok(epoch),
             None => Err(Error::Engine(wimble::Error::MissingValue {
                 dimension: input.name.clone(),
                 allowed: "a number".to_owned(),
@@ -272,7 +277,7 @@ impl Objective for Tuning {
     }
 
     fn observe(&self, configuration: &Configuration, _: Noise) -> Result<Observation> {
-        let told = 100.0 - self.output("val_accuracy", &self.outputs(configuration)?)?;
+        let told = 100.0 - self.output("val_accuracy", &self.outputs(configuration, EPOCHS)?)?;
         let regret = (told - self.optimum).max(0.0);
         Ok(Observation { told, regret, others: vec![("best_value", told)] })
     }

@@ -11,7 +11,7 @@
 use wimble::space::{Configuration, Dimension, SearchSpace, Value};
 
 use super::{Folder, Source};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Checkpoints of a whole training.
 pub const CHECKPOINTS: usize = 51;
@@ -73,6 +73,26 @@ impl Table {
         let source = source(task);
         let text = folder.read_text(&source)?;
         Self::parse(&text).map_err(|reason| folder.wrong(&source, reason))
+    }
+
+    /// Reads the table of the task of this name.
+    pub fn named(folder: &Folder, name: &str) -> Result<Self> {
+        let legal: Vec<&str> = TASKS.iter().map(|task| task.0).collect();
+        match legal.iter().position(|task| *task == name) {
+            Some(task) => Self::read(folder, task),
+            None => Err(Error::unknown("task", name, &legal)),
+        }
+    }
+
+    /// All of it for other programs: rows in the unit cube (each hyper-parameter on its log scale), their curves, and the two losses
+    /// that scores are made of.
+    pub fn json(&self) -> Result<serde_json::Value> {
+        let space = self.space()?;
+        let rows: Option<Vec<&[f64]>> = space.candidates().map(|all| all.rows().collect());
+        Ok(serde_json::json!({
+            "names": NAMES, "rows": rows, "curves": self.curves, "lowest": self.lowest, "median": self.median,
+            "checkpoints": CHECKPOINTS,
+        }))
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -195,6 +215,9 @@ pub(crate) mod tests {
         // Half of the rows on either side of the median; two may lie on it.
         let below = |bound: f64| scores.iter().filter(|score| **score < bound).count();
         assert!(below(1.0 - 1e-9) <= 20 && below(1.0 + 1e-9) >= 20, "{scores:?}");
+        let json = table.json().unwrap();
+        assert_eq!(json["rows"].as_array().unwrap().len(), 40);
+        assert_eq!(json["curves"][6].as_array().unwrap().len(), 5);
         let error = Table::parse("a,b\n").unwrap_err();
         assert!(error.starts_with("line 1 is not the header learning_rate,"), "{error}");
     }

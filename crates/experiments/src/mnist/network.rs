@@ -220,30 +220,63 @@ impl Network {
     }
 }
 
-/// Trains a network and measures its error on the images for validation.
-pub fn validation_error(
-    chosen: &HyperParameters,
-    images: &Images,
-    split: &Split,
+/// A training that goes on epoch by epoch.
+pub struct Training<'i> {
+    chosen: HyperParameters,
+    images: &'i Images,
+    split: Split,
+    /// Epochs of the whole training, which the decay of the rate is spread over.
     epochs: usize,
     seed: Seed,
-) -> Result<f64> {
-    let mut network = Network::new(chosen, &mut seed.stream("weights", 0));
-    let mut order: Vec<usize> = split.training.clone().collect();
-    let minibatch = chosen.batch_size.min(order.len());
-    let steps = epochs * (order.len() / minibatch);
-    let mut masks = seed.stream("dropout", 0);
-    let mut step = 0;
-    for epoch in 0..epochs {
-        shuffle(&mut order, &mut seed.stream("order", epoch as u64));
+    network: Network,
+    order: Vec<usize>,
+    masks: Rng,
+    /// Epochs and minibatches so far.
+    epoch: usize,
+    step: i32,
+}
+
+impl<'i> Training<'i> {
+    /// A network with random weights, before its first epoch.
+    pub fn new(
+        chosen: &HyperParameters,
+        images: &'i Images,
+        split: &Split,
+        epochs: usize,
+        seed: Seed,
+    ) -> Self {
+        Self {
+            chosen: *chosen,
+            images,
+            split: split.clone(),
+            epochs,
+            seed,
+            network: Network::new(chosen, &mut seed.stream("weights", 0)),
+            order: split.training.clone().collect(),
+            masks: seed.stream("dropout", 0),
+            epoch: 0,
+            step: 0,
+        }
+    }
+
+    /// Visits every image once more.
+    ///
+    /// # Errors
+    /// If the loss is no longer finite.
+    pub fn next_epoch(&mut self) -> Result<()> {
+        let Self { chosen, images, epochs, seed, network, order, masks, .. } = self;
+        let minibatch = chosen.batch_size.min(order.len());
+        let steps = *epochs * (order.len() / minibatch);
+        shuffle(order, &mut seed.stream("order", self.epoch as u64));
+        self.epoch += 1;
         for indices in order.chunks_exact(minibatch) {
             network.load(images, indices.iter().copied());
-            network.forward(Some(&mut masks));
+            network.forward(Some(&mut *masks));
             network.backward();
-            let decay = chosen.final_fraction.powf(step as f64 / steps as f64);
-            step += 1;
+            let decay = chosen.final_fraction.powf(f64::from(self.step) / steps as f64);
+            self.step += 1;
             for layer in &mut network.layers {
-                layer.descend((chosen.learning_rate * decay) as f32, step);
+                layer.descend((chosen.learning_rate * decay) as f32, self.step);
             }
         }
         if !network.loss().is_finite() {
@@ -252,8 +285,28 @@ pub fn validation_error(
                 doing: "training on images",
             }));
         }
+        Ok(())
     }
-    Ok(network.error(images, split.validation.clone()))
+
+    /// The error on the images for validation, as the network is now.
+    pub fn error(&mut self) -> f64 {
+        self.network.error(self.images, self.split.validation.clone())
+    }
+}
+
+/// Trains a network and measures its error on the images for validation.
+pub fn validation_error(
+    chosen: &HyperParameters,
+    images: &Images,
+    split: &Split,
+    epochs: usize,
+    seed: Seed,
+) -> Result<f64> {
+    let mut training = Training::new(chosen, images, split, epochs, seed);
+    for _ in 0..epochs {
+        training.next_epoch()?;
+    }
+    Ok(training.error())
 }
 
 fn softmax(logits: &mut [f32]) {
@@ -379,6 +432,15 @@ mod tests {
         let trained = error(&chosen(), 15, 1);
         assert!(trained < 0.05, "{trained}");
         assert_eq!(trained, error(&chosen(), 15, 1));
+        // Looking at the error on the way changes nothing.
+        let mut training = Training::new(&chosen(), &images, &split, 15, Seed(1));
+        let curve: Vec<f64> = (0..15)
+            .map(|_| {
+                training.next_epoch().unwrap();
+                training.error()
+            })
+            .collect();
+        assert!(curve[14] == trained && curve[0] > 2.0 * trained, "{curve:?}");
         // A rate that is far too small leaves it guessing: nine in ten are wrong.
         let slow = HyperParameters { learning_rate: 1e-9, ..chosen() };
         assert!(error(&slow, 1, 1) > 0.6);

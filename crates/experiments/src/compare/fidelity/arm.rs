@@ -1,7 +1,6 @@
 //! What is compared: a method, and how it spends fidelity.
 
 use wimble::curves::Curve;
-use wimble::outcome::Measurement;
 use wimble::session::{Session, Trial};
 use wimble::stopping::{Rule, Stopping, Verdict};
 use wimble::strategy::Spec;
@@ -29,12 +28,12 @@ pub struct Arm {
     pub method: &'static str,
     /// How trials are ended or continued.
     pub control: Control,
-    /// The lowest fidelity, in checkpoints.
+    /// The lowest fidelity, in units of the trainings.
     pub low: f64,
 }
 
 /// All that are compared.
-pub const ARMS: [Arm; 11] = [
+pub const ARMS: [Arm; 13] = [
     Arm { name: "random", method: "random", control: Control::Stopping(Rule::None), low: 1.0 },
     Arm { name: "median", method: "random", control: Control::Stopping(Rule::Median), low: 1.0 },
     Arm { name: "asha-1", method: "random", control: Control::Promotion, low: 1.0 },
@@ -54,11 +53,27 @@ pub const ARMS: [Arm; 11] = [
         control: Control::Stopping(Rule::Halving),
         low: 2.0,
     },
+    Arm { name: "auto-full", method: "auto", control: Control::Stopping(Rule::None), low: 1.0 },
+    Arm {
+        name: "auto-halving",
+        method: "auto",
+        control: Control::Stopping(Rule::Halving),
+        low: 2.0,
+    },
     Arm { name: "auto-stopping", method: "auto", control: Control::Stopping(Rule::Auto), low: 1.0 },
     Arm { name: "auto", method: "auto", control: Control::Plan, low: 1.0 },
 ];
 
 impl Arm {
+    /// The arm that proposes by the same method and carries every training out, if this is another one and it is compared.
+    pub fn full(&self) -> Option<&'static str> {
+        match self.method {
+            "random" if self.name != "random" => Some("random"),
+            "auto" if self.name != "auto-full" => Some("auto-full"),
+            _ => None,
+        }
+    }
+
     /// Its method.
     pub fn spec(&self) -> Result<Spec> {
         Ok(self.method.parse()?)
@@ -121,17 +136,18 @@ fn promoted(session: &Session, paused: &[u64], low: f64, high: f64) -> Option<(u
     None
 }
 
-/// A step of a training.
-pub(super) fn step(checkpoints: usize, loss: f64) -> Measurement {
-    Measurement { fidelity: Some(checkpoints as f64), ..Measurement::from(loss) }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::simulation;
     use super::*;
     use wimble::goal::{Direction, Goal};
+    use wimble::outcome::Measurement;
     use wimble::seed::Seed;
     use wimble::space::{Dimension, SearchSpace};
+
+    fn step(at: usize, loss: f64) -> Measurement {
+        simulation::step(at, &[loss])
+    }
 
     #[test]
     fn the_best_third_of_the_highest_rung_is_promoted() {

@@ -1,27 +1,30 @@
-//! Several fidelities: our methods and the published rules on the learning curves of TaskSet.
+//! Several fidelities: our methods, published rules and other tools on learning curves.
 //!
 //! ```text
 //! Fidelity::run ──▶ DIR/records/fidelity-<workers>/*.jsonl, DIR/times/
 //! report        ──▶ DIR/fidelity.md
 //! ```
-//! A search spends checkpoints, of which a whole training has 51, on simulated workers of equal speed. Its score after so many
-//! checkpoints is that of `data::taskset`.
+//! A search spends checkpoints or epochs on simulated workers of equal speed. What is trained is a [`Set`]; its score after so many
+//! units is that of the set (bench/).
 
 mod arm;
+mod bench;
 mod page;
+mod set;
 mod simulation;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
 pub use arm::{ARMS, Arm, Control};
+use bench::Bench;
 pub use page::report;
-use simulation::Bench;
+pub use set::Set;
 use wimble::seed::Seed;
 
 use crate::choice;
 use crate::data::Folder;
-use crate::data::taskset::{TASKS, Table};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::record::{self, End, Key, Start, Times, Writer};
@@ -35,43 +38,49 @@ pub const STARTED: &str = "started";
 pub const STOPPED: &str = "stopped";
 /// 1 if the trial that would have ended best of those begun was stopped.
 pub const BEST_STOPPED: &str = "best-stopped";
-/// Checkpoints after which the score is taken.
-pub const BUDGETS: [usize; 5] = [200, 500, 1000, 2000, 3000];
 
 /// What is run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fidelity {
+    /// What is searched.
+    pub set: Set,
     /// The arms, from [`ARMS`].
     pub arms: Vec<Arm>,
-    /// The places of the tasks in [`TASKS`].
+    /// The places of the tasks in the set.
     pub tasks: Vec<usize>,
     /// Searches of each arm on each task.
     pub seeds: usize,
     /// Numbers of simulated workers.
     pub workers: Vec<usize>,
-    /// Checkpoints after which the score is taken, ascending.
+    /// Units after which the score is taken, ascending.
     pub budgets: Vec<usize>,
 }
 
 impl Fidelity {
-    /// All arms and tasks, but for those that are left out by naming others.
+    /// All arms and tasks, but for those that are left out by naming others. Without `most`, all budgets of the set.
     pub fn new(
+        set: Set,
         arms: &[String],
         tasks: &[String],
         seeds: usize,
         workers: &[usize],
-        most: usize,
+        most: Option<usize>,
     ) -> Result<Self> {
-        let mut chosen = ARMS.to_vec();
+        let mut chosen = set.arms();
         choice::keep("method", &mut chosen, arms, |arm| arm.name)?;
-        let mut places: Vec<usize> = (0..TASKS.len()).collect();
-        choice::keep("task", &mut places, tasks, |place| TASKS[*place].0)?;
+        let names = set.tasks();
+        let mut places: Vec<usize> = (0..names.len()).collect();
+        choice::keep("task", &mut places, tasks, |place| names[*place])?;
         for count in workers {
             choice::positive("workers", *count)?;
         }
-        let mut budgets: Vec<usize> = BUDGETS.into_iter().filter(|budget| *budget < most).collect();
-        budgets.push(choice::positive("budget", most)?);
+        let mut budgets = set.budgets().to_vec();
+        if let Some(most) = most {
+            budgets.retain(|budget| *budget < most);
+            budgets.push(choice::positive("budget", most)?);
+        }
         Ok(Self {
+            set,
             arms: chosen,
             tasks: places,
             seeds: choice::positive("seeds", seeds)?,
@@ -113,18 +122,19 @@ impl Fidelity {
                 }
             }
         }
-        let mut benches: Vec<Option<Bench>> = TASKS.iter().map(|_| None).collect();
+        let mut benches: BTreeMap<usize, Box<dyn Bench>> = BTreeMap::new();
         for (_, _, task, _) in &open {
-            if benches[*task].is_none() {
-                benches[*task] = Some(Bench::new(Table::read(data, *task)?)?);
+            if !benches.contains_key(task) {
+                benches.insert(*task, self.set.bench(*task, data)?);
             }
         }
+        let budgets = (self.set.unit(), &self.budgets[..]);
         parallel::each(&open, jobs, done.found, progress, |(start, arm, task, workers)| {
-            let Some(bench) = &benches[*task] else { return Ok(()) };
+            let Some(bench) = benches.get(task) else { return Ok(()) };
             let before = Instant::now();
             let seed = Seed(start.seed);
             let rounds =
-                simulation::run(bench, arm, seed, *workers, &self.budgets).map_err(|error| {
+                simulation::run(&**bench, arm, seed, *workers, budgets).map_err(|error| {
                     let Key { problem, method, trial, .. } = start.key.clone();
                     Error::Trial { problem, method, trial, source: Box::new(error) }
                 })?;
@@ -142,16 +152,20 @@ impl Fidelity {
     fn start(&self, arm: &Arm, task: usize, seed: usize, workers: usize) -> Start {
         Start {
             key: Key {
-                figure: format!("fidelity-{workers}"),
-                problem: TASKS[task].0.to_owned(),
+                figure: self.set.figure(workers),
+                problem: self.set.tasks()[task].to_owned(),
                 method: arm.name.to_owned(),
                 trial: seed,
             },
             seed: seed as u64,
             rounds: self.budgets.len(),
             settings: format!(
-                "{} with {:?} from {} to {:?} checkpoints",
-                arm.method, arm.control, arm.low, self.budgets
+                "{} with {:?} from {} to {:?} {}",
+                arm.method,
+                arm.control,
+                arm.low,
+                self.budgets,
+                self.set.unit()
             ),
         }
     }

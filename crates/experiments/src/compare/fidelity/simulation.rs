@@ -1,113 +1,86 @@
-//! A search on tabulated curves: workers that each compute one checkpoint at a time, all at the same pace.
+//! A search on trainings: workers that each compute one unit at a time, all at the same pace.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use wimble::goal::{Direction, Goal};
-use wimble::outcome::Outcome;
+use wimble::goal::{Goal, Objective};
+use wimble::outcome::{Measurement, Outcome};
+use wimble::points::Points;
 use wimble::seed::Seed;
 use wimble::session::Session;
-use wimble::space::SearchSpace;
 
-use super::arm::{Arm, step};
+use super::arm::Arm;
+use super::bench::{Bench, Seen, Training};
 use super::{BEST_STOPPED, SCORE, STARTED, STOPPED};
-use crate::data::taskset::{CHECKPOINTS, Table};
 use crate::error::{Error, Result};
 use crate::record::Round;
 
-/// A task, ready for searches.
-pub(super) struct Bench {
-    pub(super) table: Table,
-    space: SearchSpace,
-    /// The row of each encoded configuration.
-    rows: HashMap<Vec<u64>, usize>,
-}
-
-impl Bench {
-    pub(super) fn new(table: Table) -> Result<Self> {
-        let space = table.space()?;
-        let all = space.candidates().map(|all| all.rows().map(bits).collect::<Vec<_>>());
-        let rows =
-            all.unwrap_or_default().into_iter().enumerate().map(|(row, x)| (x, row)).collect();
-        Ok(Self { table, space, rows })
-    }
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|value| value.to_bits()).collect()
-}
-
 /// What a worker is at.
-struct Job {
+struct Job<'b> {
     trial: u64,
-    row: usize,
+    training: Box<dyn Training + 'b>,
     done: usize,
     until: usize,
 }
 
-/// Runs a search; one round for each budget, in checkpoints.
+/// A training that waits to go on, and how far it has come.
+type Paused<'b> = BTreeMap<u64, (Box<dyn Training + 'b>, usize)>;
+
+/// A search as it goes on.
+struct Search<'b> {
+    bench: &'b dyn Bench,
+    arm: &'b Arm,
+    seed: Seed,
+    session: Session,
+    paused: Paused<'b>,
+    /// What each trial that was begun ends with, where that is known.
+    ends: BTreeMap<u64, f64>,
+    started: usize,
+    stopped: Vec<u64>,
+    seen: Seen,
+}
+
+/// Runs a search; one round for each budget, in units of the trainings.
 pub(super) fn run(
-    bench: &Bench,
+    bench: &dyn Bench,
     arm: &Arm,
     seed: Seed,
     workers: usize,
-    budgets: &[usize],
+    (unit, budgets): (&str, &[usize]),
 ) -> Result<Vec<Round>> {
-    let high = CHECKPOINTS as f64;
-    let goal = Goal::from(Direction::Minimise).fidelity("checkpoints", arm.low, high)?;
+    let objectives = bench.objectives().iter().map(|name| Objective::minimise(*name));
+    let goal = Goal::new(objectives)?.fidelity(unit, arm.low, bench.high() as f64)?;
     let strategy = arm.spec()?.build(1)?;
-    let mut session = Session::new(bench.space.clone(), strategy, goal, seed)?;
-    let mut jobs: Vec<Option<Job>> = (0..workers).map(|_| None).collect();
-    // Where paused trials are, the rows of all, and which were stopped.
-    let mut paused: BTreeMap<u64, usize> = BTreeMap::new();
-    let mut rows: BTreeMap<u64, usize> = BTreeMap::new();
-    let mut stopped: Vec<u64> = Vec::new();
-    let (mut spent, mut lowest, mut rounds) = (0, f64::INFINITY, Vec::new());
+    let mut search = Search {
+        bench,
+        arm,
+        seed,
+        session: Session::new(bench.space().clone(), strategy, goal, seed)?,
+        paused: BTreeMap::new(),
+        ends: BTreeMap::new(),
+        started: 0,
+        stopped: Vec::new(),
+        seen: Seen { lowest: f64::INFINITY, whole: Points::new(bench.objectives().len()) },
+    };
+    let mut jobs: Vec<Option<Job<'_>>> = (0..workers).map(|_| None).collect();
+    let (mut spent, mut rounds) = (0, Vec::new());
     let last = budgets.last().copied().unwrap_or(0);
     while spent < last {
         let mut worked = false;
         for slot in &mut jobs {
-            if slot.is_none() {
-                *slot = next(bench, arm, &mut session, &mut paused, &mut rows)?;
-            }
-            let Some(job) = slot.as_mut() else { continue };
+            let Some(job) = slot.take().map_or_else(|| search.next(), |job| Ok(Some(job)))? else {
+                continue;
+            };
             worked = true;
             spent += 1;
-            job.done += 1;
-            let curve = bench.table.curve(job.row);
-            match curve.get(job.done - 1) {
-                None => {
-                    session.tell(job.trial, Outcome::failed())?;
-                    *slot = None;
-                }
-                Some(&loss) => {
-                    lowest = lowest.min(loss);
-                    let reported = job.done as f64 >= arm.low;
-                    if reported {
-                        session.report(job.trial, step(job.done, loss))?;
-                    }
-                    if job.done == CHECKPOINTS {
-                        session.tell(job.trial, step(job.done, loss))?;
-                        *slot = None;
-                    } else if reported && arm.stops(&session, job.trial)? {
-                        session.tell(job.trial, step(job.done, loss))?;
-                        stopped.push(job.trial);
-                        *slot = None;
-                    } else if job.done >= job.until {
-                        paused.insert(job.trial, job.done);
-                        *slot = None;
-                    }
-                }
-            }
+            *slot = search.advance(job)?;
             if budgets.get(rounds.len()) == Some(&spent) {
-                let metrics = metrics(bench, lowest, &rows, &stopped);
-                rounds.push(Round { round: rounds.len() + 1, evaluations: spent, metrics });
+                rounds.push(search.round(rounds.len() + 1, spent)?);
             }
         }
         if !worked {
             // Nothing is left to spend on.
             while let Some(&budget) = budgets.get(rounds.len()) {
-                let metrics = metrics(bench, lowest, &rows, &stopped);
-                rounds.push(Round { round: rounds.len() + 1, evaluations: budget, metrics });
+                rounds.push(search.round(rounds.len() + 1, budget)?);
             }
             break;
         }
@@ -115,66 +88,100 @@ pub(super) fn run(
     Ok(rounds)
 }
 
-/// What a free worker does; `None` if every configuration was begun and none waits for it.
-fn next(
-    bench: &Bench,
-    arm: &Arm,
-    session: &mut Session,
-    paused: &mut BTreeMap<u64, usize>,
-    rows: &mut BTreeMap<u64, usize>,
-) -> Result<Option<Job>> {
-    let waiting: Vec<u64> = paused.keys().copied().collect();
-    let (trial, until) = match arm.next(session, &waiting, CHECKPOINTS as f64) {
-        Err(Error::Engine(wimble::Error::Exhausted { .. })) => return Ok(None),
-        other => other?,
-    };
-    let x = bits(&session.space().encode(&trial.configuration)?);
-    let row = bench.rows.get(&x).copied().unwrap_or_else(|| nearest(bench, &x));
-    rows.insert(trial.id, row);
-    let done = paused.remove(&trial.id).unwrap_or(0);
-    Ok(Some(Job { trial: trial.id, row, done, until: until.ceil() as usize }))
+impl<'b> Search<'b> {
+    /// What a free worker does; `None` if every configuration was begun and none waits for it.
+    fn next(&mut self) -> Result<Option<Job<'b>>> {
+        let waiting: Vec<u64> = self.paused.keys().copied().collect();
+        let high = self.bench.high() as f64;
+        let (trial, until) = match self.arm.next(&mut self.session, &waiting, high) {
+            Err(Error::Engine(wimble::Error::Exhausted { .. })) => return Ok(None),
+            other => other?,
+        };
+        let (training, done) = match self.paused.remove(&trial.id) {
+            Some(paused) => paused,
+            None => {
+                self.started += 1;
+                if let Some(end) = self.bench.end(&trial.configuration)? {
+                    self.ends.insert(trial.id, end);
+                }
+                let seed = Seed(self.seed.0 ^ ((trial.id + 1) << 32));
+                (self.bench.begin(&trial.configuration, seed)?, 0)
+            }
+        };
+        Ok(Some(Job { trial: trial.id, training, done, until: until.ceil() as usize }))
+    }
+
+    /// One unit of a training; `None` if it ended, was stopped or paused.
+    fn advance(&mut self, mut job: Job<'b>) -> Result<Option<Job<'b>>> {
+        job.done += 1;
+        let Some(values) = job.training.next()? else {
+            self.session.tell(job.trial, Outcome::failed())?;
+            return Ok(None);
+        };
+        self.seen.lowest = self.seen.lowest.min(values[0]);
+        let step = step(job.done, &values);
+        let reported = job.done as f64 >= self.arm.low;
+        if reported {
+            self.session.report(job.trial, step.clone())?;
+        }
+        if job.done == self.bench.high() {
+            self.seen.whole.push(&values);
+            self.session.tell(job.trial, step)?;
+        } else if reported && self.arm.stops(&self.session, job.trial)? {
+            self.session.tell(job.trial, step)?;
+            self.stopped.push(job.trial);
+        } else if job.done >= job.until {
+            self.paused.insert(job.trial, (job.training, job.done));
+        } else {
+            return Ok(Some(job));
+        }
+        Ok(None)
+    }
+
+    fn round(&self, round: usize, evaluations: usize) -> Result<Round> {
+        let mut metrics = BTreeMap::from([
+            (SCORE.to_owned(), self.bench.score(&self.seen)?),
+            (STARTED.to_owned(), self.started as f64),
+            (STOPPED.to_owned(), self.stopped.len() as f64),
+        ]);
+        // The best of the trials that were begun, by the value with which its training ends.
+        let ends = self.ends.iter().filter(|(_, end)| end.is_finite());
+        if let Some((best, _)) = ends.min_by(|a, b| a.1.total_cmp(b.1)) {
+            let wrong = self.stopped.contains(best);
+            metrics.insert(BEST_STOPPED.to_owned(), f64::from(u8::from(wrong)));
+        }
+        Ok(Round { round, evaluations, metrics })
+    }
 }
 
-/// The row whose encoding is nearest: a configuration may come back with other last bits.
-fn nearest(bench: &Bench, x: &[u64]) -> usize {
-    let Some(all) = bench.space.candidates() else { return 0 };
-    let x: Vec<f64> = x.iter().map(|bits| f64::from_bits(*bits)).collect();
-    let distance = |row: &[f64]| -> f64 { row.iter().zip(&x).map(|(a, b)| (a - b).powi(2)).sum() };
-    let rows = all.rows().enumerate();
-    rows.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1))).map_or(0, |(row, _)| row)
-}
-
-fn metrics(
-    bench: &Bench,
-    lowest: f64,
-    rows: &BTreeMap<u64, usize>,
-    stopped: &[u64],
-) -> BTreeMap<String, f64> {
-    // The best of the trials that were begun, by the loss with which its training ends in the table.
-    let end = |row: usize| bench.table.curve(row).get(CHECKPOINTS - 1).copied();
-    let ends = rows.iter().filter_map(|(trial, row)| Some((end(*row)?, *trial)));
-    let best = ends.min_by(|a, b| a.0.total_cmp(&b.0)).map(|best| best.1);
-    let wrong = best.is_some_and(|best| stopped.contains(&best));
-    BTreeMap::from([
-        (SCORE.to_owned(), bench.table.score(lowest)),
-        (STARTED.to_owned(), rows.len() as f64),
-        (STOPPED.to_owned(), stopped.len() as f64),
-        (BEST_STOPPED.to_owned(), f64::from(u8::from(wrong))),
-    ])
+/// A step of a training.
+pub(super) fn step(done: usize, values: &[f64]) -> Measurement {
+    Measurement {
+        objectives: values.iter().map(|value| (*value).into()).collect(),
+        constraints: Vec::new(),
+        fidelity: Some(done as f64),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Set;
     use super::super::arm::ARMS;
+    use super::super::bench::taskset::Tabulated;
     use super::*;
     use crate::data::taskset::tests::small;
+    use wimble::space::{Configuration, Dimension, SearchSpace};
+
+    fn search(bench: &dyn Bench, arm: &Arm, workers: usize, budgets: &[usize]) -> Vec<Round> {
+        run(bench, arm, Seed(2), workers, ("units", budgets)).unwrap()
+    }
 
     #[test]
     fn every_arm_spends_the_budget_on_any_number_of_workers_and_repeats_itself() {
-        let bench = Bench::new(small(60)).unwrap();
+        let bench = Tabulated::new(small(60)).unwrap();
         for arm in ARMS {
             for workers in [1, 4] {
-                let search = || run(&bench, &arm, Seed(2), workers, &[100, 700]).unwrap();
+                let search = || search(&bench, &arm, workers, &[100, 700]);
                 let rounds = search();
                 assert_eq!(rounds.len(), 2, "{}", arm.name);
                 assert!(rounds[1].metrics[SCORE] <= rounds[0].metrics[SCORE], "{}", arm.name);
@@ -185,16 +192,76 @@ mod tests {
         // Planning looks at more configurations than full trainings do.
         let started = |name: &str| {
             let arm = ARMS.iter().find(|arm| arm.name == name).unwrap();
-            run(&bench, arm, Seed(2), 1, &[300]).unwrap()[0].metrics[STARTED]
+            search(&bench, arm, 1, &[300])[0].metrics[STARTED]
         };
         assert!(started("random") < 10.0 && started("auto") > 15.0 && started("asha-1") > 30.0);
     }
 
     #[test]
     fn a_table_that_is_searched_through_ends_the_run() {
-        let bench = Bench::new(small(5)).unwrap();
-        let rounds = run(&bench, &ARMS[0], Seed(2), 2, &[100, 10_000]).unwrap();
+        let bench = Tabulated::new(small(5)).unwrap();
+        let rounds = search(&bench, &ARMS[0], 2, &[100, 10_000]);
         assert_eq!((rounds.len(), rounds[1].evaluations), (2, 10_000));
         assert_eq!(rounds[1].metrics[SCORE], 0.0);
+    }
+
+    /// Two objectives that fall towards x and 1 - x; beyond 0.5, trainings are dominated.
+    struct Pair(SearchSpace);
+
+    impl Bench for Pair {
+        fn space(&self) -> &SearchSpace {
+            &self.0
+        }
+
+        fn high(&self) -> usize {
+            9
+        }
+
+        fn objectives(&self) -> &'static [&'static str] {
+            &["first", "second"]
+        }
+
+        fn begin<'b>(
+            &'b self,
+            configuration: &Configuration,
+            _: Seed,
+        ) -> Result<Box<dyn Training + 'b>> {
+            struct Falling(f64, usize);
+            impl Training for Falling {
+                fn next(&mut self) -> Result<Option<Vec<f64>>> {
+                    self.1 += 1;
+                    let worse = if self.0 > 0.5 { 2.0 } else { 0.0 } + 1.0 / self.1 as f64;
+                    Ok(Some(vec![self.0 + worse, 1.0 - self.0 + worse]))
+                }
+            }
+            Ok(Box::new(Falling(configuration.real("x")?, 0)))
+        }
+
+        fn score(&self, seen: &Seen) -> Result<f64> {
+            Ok(1.0 / (1.0 + seen.whole.len() as f64))
+        }
+
+        fn end(&self, _: &Configuration) -> Result<Option<f64>> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn with_two_objectives_halving_stops_the_dominated() {
+        let space = SearchSpace::new([Dimension::real("x", 0.0, 1.0)]).unwrap();
+        let bench = Pair(space);
+        for arm in &Set::LcbenchPair.arms() {
+            let rounds = search(&bench, arm, 2, &[200]);
+            let metrics = &rounds[0].metrics;
+            assert!(!metrics.contains_key(BEST_STOPPED), "{}", arm.name);
+            let (started, stopped) = (metrics[STARTED], metrics[STOPPED]);
+            match arm.name {
+                "random" | "auto-full" => assert_eq!((started, stopped), (24.0, 0.0)),
+                "halving" | "auto-halving" => {
+                    assert!(stopped > 0.3 * started, "{}: {stopped} of {started}", arm.name);
+                }
+                _ => {}
+            }
+        }
     }
 }
