@@ -6,7 +6,7 @@ usage: python benches/python/ranks.py run LAB RECORDS [--trials 100] [--seeds 5]
 
   run     the regret after all trials, one trial at a time; LAB is the binary wimble-lab, which evaluates the problems. Each run is a
           line of the file RECORDS; one that is there is not run again
-  report  the median regret by problem, and the mean rank over problems and seeds with a 95 % interval
+  report  the page docs/results/optuna.md: the median regret by problem, and the mean rank over problems and seeds with a 95 % interval
   times   how long one ask takes at 100, 1,000 and 5,000 trials of a smooth function in six dimensions; lines of RECORDS too
 
 GPSampler needs torch. AutoSampler is a package of OptunaHub: it is fetched from there, or loaded from a copy of the registry's folder
@@ -28,8 +28,6 @@ import optuna
 sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
 from peers import Oracle, call  # noqa: E402
 
-from wimble.optuna import WimbleSampler  # noqa: E402
-
 PROBLEMS = (
     "branin,camel+shifted,hartmann3+rotated,shekel,rosenbrock-4,rastrigin-4+shifted,ackley-5+shifted,hartmann6,"
     "griewank-6+shifted+rotated,levy-10+shifted"
@@ -37,6 +35,50 @@ PROBLEMS = (
 MARKS = (100, 1000, 5000)
 #: Draws of problems, and of seeds within them, for an interval.
 DRAWS = 4000
+
+
+TITLES = {
+    "wimble": "WimbleSampler",
+    "tpe": "TPESampler",
+    "gp": "GPSampler",
+    "auto": "AutoSampler",
+    "random": "RandomSampler",
+}
+
+INTRODUCTION = """# WimbleSampler inside Optuna
+
+Does changing one line of an Optuna study help? `optuna.create_study(sampler=WimbleSampler(seed=seed))` beside Optuna's own samplers, with
+their defaults, on the same problems: {trials} trials, one at a time, the same seeds for all. Each cell is the median of the regret of the
+best trial. A rank of 1 is the lowest regret of a run; the intervals are 95 % of draws of problems, and of seeds within them. This page
+is what `benches/python/ranks.py report` printed.
+"""
+
+TIMES = """
+## How long an ask takes
+
+Milliseconds of the processor, medians of the last 50 asks, in a study of a smooth function in six dimensions with one thread:
+"""
+
+REMARKS = """
+## What was run
+
+Optuna 5.0.0. GPSampler needs torch 2, of which PyPI has a build with CUDA (2.1.2 was used). AutoSampler is neither part of Optuna nor a
+package of PyPI: OptunaHub fetches it from GitHub. For one objective without conditions and choices it is GPSampler up to 250 trials, with a
+random first trial and another seed, and CMA-ES warm-started from them after that (`samplers/auto_sampler` of the registry at 257a04b). Where
+it is in a table, a copy of that part was run.
+
+## To repeat it
+
+`cargo build --release -p wimble-experiments`, then `python benches/python/ranks.py run target/release/wimble-lab records.jsonl`, the same with
+`times records.jsonl`, and `python benches/python/ranks.py report records.jsonl`. A run that is in the file is not run again. `--hub FOLDER`
+names a copy of OptunaHub's folder `package`, for machines that do not reach GitHub."""
+
+
+def wimble(seed, hub=None):
+    # Imported here, so that the others run where it is not installed.
+    from wimble.optuna import WimbleSampler
+
+    return WimbleSampler(seed=seed)
 
 
 def auto(seed, hub=None):
@@ -48,7 +90,7 @@ def auto(seed, hub=None):
 
 
 SAMPLERS = {
-    "wimble": lambda seed, hub: WimbleSampler(seed=seed),
+    "wimble": wimble,
     "tpe": lambda seed, hub: optuna.samplers.TPESampler(seed=seed),
     "gp": lambda seed, hub: optuna.samplers.GPSampler(seed=seed),
     "auto": auto,
@@ -132,11 +174,9 @@ def mean_ranks(ranks, problems):
     return [statistics.fmean(column) for column in zip(*cells)]
 
 
-def report(options):
-    rows = [row for row in Records(options.records).rows if row["kind"] == "run"]
-    names = [name for name in options.samplers.split(",") if any(row["sampler"] == name for row in rows)]
+def ranked(rows, names):
+    """The regrets by problem and the mean ranks of some samplers, as lines of a table, over what all of them have run."""
     found = {(row["problem"], row["seed"], row["sampler"]): row for row in rows}
-    # Only what all samplers have run.
     pairs = sorted({(problem, seed) for problem, seed, _ in found}, key=lambda pair: (PROBLEMS.find(pair[0]), pair[1]))
     pairs = [pair for pair in pairs if all((*pair, name) in found for name in names)]
     ranks = {}
@@ -148,10 +188,10 @@ def report(options):
     seeds = {}
     for problem, seed in pairs:
         seeds.setdefault(problem, []).append(seed)
-    print(f"| problem | seeds | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
+    yield f"| problem | seeds | {' | '.join(TITLES[name] for name in names)} |\n|---|---|{'---|' * len(names)}"
     for problem, own in seeds.items():
         medians = [statistics.median(found[problem, seed, name]["regret"] for seed in own) for name in names]
-        print(f"| {problem} | {len(own)} | {' | '.join(f'{median:.2e}' for median in medians)} |")
+        yield f"| {problem} | {len(own)} | {' | '.join(f'{median:.2e}' for median in medians)} |"
     rng, drawn = random.Random(0), []
     for _ in range(DRAWS):
         some = rng.choices(list(seeds.items()), k=len(seeds))
@@ -160,16 +200,35 @@ def report(options):
     for mean, column in zip(mean_ranks(ranks, seeds.items()), zip(*drawn)):
         low, high = (sorted(column)[int(part * (DRAWS - 1))] for part in (0.025, 0.975))
         cells.append(f"{mean:.2f} [{low:.2f}, {high:.2f}]")
-    print(f"| mean rank | {len(pairs)} | {' | '.join(cells)} |")
+    yield f"| mean rank | {len(pairs)} runs | {' | '.join(cells)} |"
     asks = [statistics.median(found[(*pair, name)]["ask_ms"] for pair in pairs) for name in names]
-    print(f"| median ask, ms of the processor | | {' | '.join(f'{ask:.1f}' for ask in asks)} |")
-    short = [row for row in rows if row["sampler"] in names and row["trials"] < max(row["trials"] for row in rows)]
-    print(f"\n{len(short)} runs stopped early", *(f"{r['sampler']} {r['problem']} {r['trials']}" for r in short), sep="; ")
-    timed = [row for row in Records(options.records).rows if row["kind"] == "times"]
+    yield f"| median ask, ms of the processor | | {' | '.join(f'{ask:.1f}' for ask in asks)} |"
+
+
+def report(options):
+    """The page: what is in the records, and nothing else."""
+    records = Records(options.records).rows
+    rows = [row for row in records if row["kind"] == "run"]
+    count = {name: sum(row["sampler"] == name for row in rows) for name in options.samplers.split(",")}
+    names = [name for name, runs in count.items() if runs]
+    trials = max(row["trials"] for row in rows)
+    whole = [name for name in names if count[name] == max(count.values())]
+    print(INTRODUCTION.format(trials=trials))
+    print("\n".join(ranked(rows, whole)))
+    for more in (names[: names.index(name) + 1] for name in names if name not in whole):
+        print(f"\n## With {TITLES[more[-1]]}\n\n{TITLES[more[-1]]} takes long; these are the runs that all {len(more)} have.\n")
+        print("\n".join(ranked(rows, more)))
+    short = [row for row in rows if row["sampler"] in names and row["trials"] < trials]
+    if short:
+        print(f"\n{len(short)} runs had spent their time before trial {trials}, and count with what they had reached:")
+        print("; ".join(f"{TITLES[r['sampler']]} on {r['problem']}, {r['trials']} trials" for r in short) + ".")
+    timed = [row for row in records if row["kind"] == "times" and row["sampler"] in options.samplers.split(",")]
     if timed:
-        print(f"\n| sampler | {' | '.join(f'{mark} trials, ms' for mark in MARKS)} |\n|---|{'---|' * len(MARKS)}")
+        print(TIMES + f"\n| sampler | {' | '.join(f'{mark:,} trials' for mark in MARKS)} |\n|---|{'---|' * len(MARKS)}")
     for row in timed:
-        print(f"| {row['sampler']} | {' | '.join(str(row['ms'].get(str(mark), '-')) for mark in MARKS)} |")
+        cells = (str(row["ms"].get(str(mark), f"not reached in {row['seconds']:.0f} s")) for mark in MARKS)
+        print(f"| {TITLES[row['sampler']]} | {' | '.join(cells)} |")
+    print(REMARKS)
 
 
 def times(options):

@@ -74,3 +74,29 @@ def test_fronts():
     study.optimize(lambda t: {"a": t["x"], "b": (1 - t["x"]) ** 2}, trials=20)
     ax = wimble.plot.front(study)
     assert len(ax.lines[1].get_xdata()) == len(study.front)
+
+
+def test_curves():
+    study = wimble.Study("curves", {"x": wimble.real(0, 1)}, method="random", seed=0, fidelity={"epochs": (1, 9)})
+    assert study.fidelity == {"epochs": (1.0, 9.0)}
+    with pytest.raises(ValueError, match="no steps to draw"):
+        wimble.plot.curves(study)
+    whole, stopped, short, failed = study.ask(4)
+    for epoch in range(1, 10):
+        whole.report(epoch, 1 / epoch)
+    study.tell(whole, 1 / 9)
+    stopped.report(1, 3.0)
+    stopped.report(2, 2.0)
+    study.tell(stopped, wimble.STOPPED)
+    # No steps, but a value: that is where its curve ends.
+    study.tell(short, 0.5)
+    study.tell(failed, wimble.FAILED("no memory"))
+    ax = wimble.plot.curves(study)
+    lines = [list(zip(*line.get_data())) for line in ax.lines]
+    assert lines[0] == [(epoch, 1 / epoch) for epoch in range(1, 10)]
+    assert lines[1:3] == [[(1, 3.0), (2, 2.0)], [(9, 0.5)]]
+    # The end of what was stopped, and the best again.
+    assert lines[3:] == [[(2, 2.0)], lines[0]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["stopped", "best: trial 0"]
+    with pytest.raises(ValueError, match="has no fidelity"):
+        wimble.plot.curves(wimble.Study("none", {"x": wimble.real(0, 1)}))

@@ -51,6 +51,12 @@ class Records:
         return self._goal
 
     @property
+    def fidelity(self) -> dict[str, tuple[float, float]] | None:
+        """What an evaluation counts as it goes on, with its lowest and highest value; None if trials have no steps."""
+        given = self._settings["fidelity"]
+        return None if given is None else {given[0]: (given[1], given[2])}
+
+    @property
     def method(self) -> str:
         """Its method, with the settings that were given."""
         return str(self._settings["method"])

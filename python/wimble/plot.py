@@ -153,6 +153,40 @@ def parallel(study: Study, objective: str | None = None, *, ax: Any = None) -> A
     return ax
 
 
+def curves(study: Study, objective: str | None = None, *, ax: Any = None) -> Any:
+    """Learning curves: the steps of each trial. Trials that were stopped end in a cross; the best whole trial is drawn last."""
+    name = _objective(study, objective)
+    if study.fidelity is None:
+        raise InvalidError(f"study {study.name!r} has no fidelity, and its trials no steps", {"field": "study"})
+    ((step, (_, end)),) = study.fidelity.items()
+    drawn: list[tuple[Trial, list[tuple[float, float]]]] = []
+    for trial in study.trials():
+        steps = [(at, values[name]) for at, values in study.steps(trial) if name in values]
+        if trial.state == "complete" and (not steps or steps[-1][0] < end):
+            # Its value is that at the end.
+            steps.append((end, trial.values[name]))
+        if steps:
+            drawn.append((trial, steps))
+    if not drawn:
+        raise InvalidError(f"study {study.name!r} has no steps to draw", {"field": "study"})
+    ax = _axes(ax)
+    whole = [(trial, steps) for trial, steps in drawn if trial.state == "complete"]
+    turned = -1.0 if study.goal.objectives[name] else 1.0
+    best = min(whole, key=lambda one: turned * one[0].values[name], default=None)
+    for trial, steps in drawn:
+        colour = _BAD if trial.state in ("stopped", "failed") else _POINT
+        ax.plot(*zip(*steps), "-" if len(steps) > 1 else "o", ms=3, lw=1, color=colour, alpha=0.6)
+    ends = [steps[-1] for trial, steps in drawn if trial.state == "stopped"]
+    if ends:
+        ax.plot(*zip(*ends), "x", ms=5, color=_BAD, label="stopped")
+    if best is not None:
+        ax.plot(*zip(*best[1]), "-" if len(best[1]) > 1 else "o", lw=2, color=_LINE, label=f"best: trial {best[0].number}")
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend()
+    ax.set(xlabel=step, ylabel=name, title=study.name)
+    return ax
+
+
 def _moved(study: Study, at: Trial, param: str, value: Any) -> dict[str, Any] | None:
     """A trial's configuration with another value; None if that calls for parameters that the trial does not have."""
     moved: dict[str, Any] = {}

@@ -12,14 +12,15 @@
 //! Cost for m points over n: O(mn²) at first, O(mn + n²) for each point taken in.
 
 use super::posterior::{Posterior, Prediction};
-use crate::points::{Points, dot};
+use crate::kernel::Columns;
+use crate::points::{Points, dot, dots, squared_norms};
 
 /// Predictions at a set of points.
 #[derive(Debug, Clone)]
 pub struct Field {
     points: Points,
     /// The points in units of the length scales.
-    scaled: Points,
+    scaled: Columns,
     means: Vec<f64>,
     variances: Vec<f64>,
     /// v(c) of each point, one after another, as of the first posterior.
@@ -35,22 +36,19 @@ impl Field {
     pub fn new(posterior: &Posterior, weights: &[f64], points: Points) -> Self {
         let len = posterior.len();
         let mut rows = vec![0.0; len * points.len()];
-        let mut means = Vec::with_capacity(points.len());
-        for (p, x) in points.rows().enumerate() {
-            let row = &mut rows[p * len..(p + 1) * len];
+        for (x, row) in points.rows().zip(rows.chunks_exact_mut(len.max(1))) {
             posterior.fill_row(x, row);
-            means.push(dot(weights, row));
         }
+        let mut means: Vec<f64> = dots(&rows, weights).collect();
         posterior.factor().solve_lower_batch(&mut rows);
         let prior = posterior.kernel().output_scale();
-        let variances = (0..points.len())
-            .map(|p| {
-                let row = &rows[p * len..(p + 1) * len];
-                prior - dot(row, row)
-            })
-            .collect();
+        let mut variances: Vec<f64> =
+            squared_norms(&rows, len).map(|explained| prior - explained).collect();
+        // Without a row, the prior remains.
+        means.resize(points.len(), 0.0);
+        variances.resize(points.len(), prior);
         let scale = |x| posterior.kernel().scale(x);
-        let scaled = Points::from_rows(points.dim(), points.rows().map(scale));
+        let scaled = Columns::new(&Points::from_rows(points.dim(), points.rows().map(scale)));
         Self { points, scaled, means, variances, rows, added: Vec::new(), len }
     }
 
@@ -74,16 +72,17 @@ impl Field {
         let x = kernel.scale(extended.points().row(last));
         let row = extended.factor().last_row();
         let pivot = row[last];
-        let mut added = Vec::with_capacity(self.points.len());
-        for (p, c) in self.scaled.rows().enumerate() {
+        // k(c, x) of each point, which becomes what x adds.
+        let mut added = vec![0.0; self.points.len()];
+        self.scaled.fill(kernel, &x, &mut added);
+        for (p, added) in added.iter_mut().enumerate() {
             let own = &self.rows[p * self.len..(p + 1) * self.len];
             let mut explained = dot(own, &row[..self.len]);
             for (entries, l) in self.added.iter().zip(&row[self.len..]) {
                 explained += entries[p] * l;
             }
-            let entry = (kernel.scaled_value(c, &x) - explained) / pivot;
-            self.variances[p] -= entry * entry;
-            added.push(entry);
+            *added = (*added - explained) / pivot;
+            self.variances[p] -= *added * *added;
         }
         self.added.push(added);
     }

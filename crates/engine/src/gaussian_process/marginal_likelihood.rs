@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::descent::lbfgs::{self, minimise_in_box};
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Profile};
-use crate::points::Points;
+use crate::kernel::{Columns, Kernel, Profile};
+use crate::points::{Points, dot};
 
 /// A normal distribution of the logarithm of a positive parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -350,26 +350,27 @@ fn evaluate(
     let alpha = if let Profile::RationalQuadratic { alpha } = profile { alpha } else { 0.0 };
     let scaled = Points::from_rows(points.dim(), points.rows().map(|x| kernel.scale(x)));
     let mut factor = Mat::<f64>::zeros(n, n);
-    // Kept for the gradient: a profile costs far more than the memory it is read back from.
-    let mut slopes = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+    let pairs = Pairs::new(kernel, &scaled);
     for j in 0..n {
         let column = &mut factor.col_as_slice_mut(j)[j..];
         column[0] = scale + noise;
-        for (entry, i) in column[1..].iter_mut().zip(j + 1..) {
-            let slope = kernel.scaled_slopes(scaled.row(i), scaled.row(j));
-            *entry = scale * slope.value;
-            slopes.push(slope);
-        }
+        let values = &pairs.values[pairs.below(j)];
+        column[1..].iter_mut().zip(values).for_each(|(entry, value)| *entry = scale * value);
     }
     let inverse = invert(&mut factor)?;
     let log_determinant: f64 = (0..n).map(|i| 2.0 * factor[(i, i)].ln()).sum();
     let solve = |z: &[f64]| -> Vec<f64> {
-        let entry = |i: usize| {
-            let before: f64 = (0..i).map(|j| inverse[(i, j)] * z[j]).sum();
-            let below = &inverse.col_as_slice(i)[i..];
-            before + below.iter().zip(&z[i..]).map(|(a, z)| a * z).sum::<f64>()
-        };
-        (0..n).map(entry).collect()
+        // Row i of the lower triangle before the diagonal, and column i from it on. The rows are summed column by column, so
+        // that memory is read in order and all sums go on side by side.
+        let mut sums = vec![-0.0; n];
+        for (j, z) in z.iter().enumerate() {
+            let column = &inverse.col_as_slice(j)[j + 1..];
+            sums[j + 1..].iter_mut().zip(column).for_each(|(sum, a)| *sum += a * z);
+        }
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum += dot(&inverse.col_as_slice(i)[i..], &z[i..]);
+        }
+        sums
     };
     let mut weights = solve(targets);
     let mut constant = 0.0;
@@ -394,19 +395,17 @@ fn evaluate(
     // Off the diagonal each pair counts twice, which cancels the ½ of (5.9).
     let mut in_length_scales = vec![0.0; points.dim()];
     let (mut in_kernel, mut in_alpha, mut on_diagonal) = (0.0, 0.0, 0.0);
-    let mut slopes = slopes.iter();
     for j in 0..n {
-        let column = inverse.col_as_slice(j);
+        let (column, below) = (inverse.col_as_slice(j), pairs.below(j));
         on_diagonal += 0.5 * (weights[j] * weights[j] - column[j]);
-        let b = scaled.row(j);
-        for (i, slope) in (j + 1..n).zip(slopes.by_ref()) {
-            let a = scaled.row(i);
-            let weight = scale * (weights[i] * weights[j] - column[i]);
-            in_kernel += weight * slope.value;
-            in_alpha += weight * slope.in_alpha;
+        let (b, own) = (scaled.row(j), weights[j]);
+        let rows = scaled.rows().skip(j + 1).zip(&weights[j + 1..]).zip(&column[j + 1..]);
+        let kernels = pairs.values[below.clone()].iter().zip(&pairs.in_squared[below.clone()]);
+        for (((a, other), inverse), (value, whole)) in rows.zip(kernels) {
+            let weight = scale * (other * own - inverse);
+            in_kernel += weight * value;
             // ∂r²/∂ log ℓₖ = -2 ((aₖ - bₖ) / ℓₖ)²
             let factor = -2.0 * weight;
-            let whole = slope.in_squared;
             if kernel.additive() == 0.0 {
                 for ((sum, a), b) in in_length_scales.iter_mut().zip(a).zip(b) {
                     *sum += factor * whole * (a - b) * (a - b);
@@ -416,6 +415,13 @@ fn evaluate(
                     let gap = a - b;
                     *sum += factor * (whole + kernel.additive_slope(gap)) * gap * gap;
                 }
+            }
+        }
+        if let Some(slopes) = pairs.in_alpha.get(below) {
+            for ((other, inverse), slope) in
+                weights[j + 1..].iter().zip(&column[j + 1..]).zip(slopes)
+            {
+                in_alpha += scale * (other * own - inverse) * slope;
             }
         }
     }
@@ -428,6 +434,44 @@ fn evaluate(
         in_alpha: alpha * in_alpha,
         in_noise: noise * on_diagonal,
     })
+}
+
+/// k/s between every two points with its derivatives: points 1, 2, … with point 0, then points 2, 3, … with point 1, and so on. Kept for
+/// the gradient: a profile costs far more than the memory it is read back from.
+struct Pairs {
+    points: usize,
+    values: Vec<f64>,
+    /// In r², the sum over coordinates left out.
+    in_squared: Vec<f64>,
+    /// In α; empty for profiles without it.
+    in_alpha: Vec<f64>,
+}
+
+impl Pairs {
+    /// Of points in units of the length scales.
+    fn new(kernel: &Kernel, scaled: &Points) -> Self {
+        let points = scaled.len();
+        let count = points * points.saturating_sub(1) / 2;
+        let (values, in_squared) = (vec![0.0; count], vec![0.0; count]);
+        let mut pairs = Self { points, values, in_squared, in_alpha: Vec::new() };
+        let columns = Columns::new(scaled);
+        for (j, x) in scaled.rows().enumerate() {
+            let below = pairs.below(j);
+            let values = &mut pairs.values[below.clone()];
+            columns.fill_unscaled(kernel, x, j + 1, values, &mut pairs.in_squared[below]);
+            if let Profile::RationalQuadratic { .. } = kernel.profile() {
+                let others = scaled.rows().skip(j + 1);
+                pairs.in_alpha.extend(others.map(|a| kernel.scaled_slopes(a, x).in_alpha));
+            }
+        }
+        pairs
+    }
+
+    /// Where the pairs of point j with those after it are.
+    fn below(&self, j: usize) -> std::ops::Range<usize> {
+        let first = j * (2 * self.points - j - 1) / 2;
+        first..first + self.points - j - 1
+    }
 }
 
 /// Replaces the lower triangle of a matrix by its Cholesky factor and returns that of its inverse.

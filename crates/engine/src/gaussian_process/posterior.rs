@@ -14,9 +14,9 @@
 //! Fails with `Error::NotPositiveDefinite` once the jitter policy of [`Cholesky`] is exhausted.
 
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Columns, Kernel};
 use crate::linalg::Cholesky;
-use crate::points::{Points, dot};
+use crate::points::{Points, dot, dots, squared_norms};
 
 /// Points whose kernel rows are held at a time when many are predicted.
 const CHUNK: usize = 64;
@@ -40,6 +40,8 @@ pub struct Posterior {
     points: Points,
     /// The points in units of the length scales: saves divisions in every kernel row.
     scaled: Points,
+    /// The same, coordinate by coordinate, for whole kernel rows.
+    columns: Columns,
     factor: Cholesky,
 }
 
@@ -54,8 +56,8 @@ impl Posterior {
             return Err(Error::invalid("ridge", ridge, "positive and finite"));
         }
         let none = Points::new(kernel.dim());
-        Self { kernel, ridge, points: none.clone(), scaled: none, factor: Cholesky::default() }
-            .extend(points)
+        let (columns, factor) = (Columns::new(&none), Cholesky::default());
+        Self { kernel, ridge, points: none.clone(), scaled: none, columns, factor }.extend(points)
     }
 
     /// The posterior with `more` points after its own.
@@ -65,11 +67,12 @@ impl Posterior {
             points.push(point);
             scaled.push(&self.kernel.scale(point));
         }
+        let columns = Columns::new(&scaled);
         let factor = self.factor.extend(points.len(), |i, row| {
-            fill_row(&self.kernel, scaled.row(i), &scaled, row);
+            columns.fill(&self.kernel, scaled.row(i), row);
             row[i] = self.kernel.output_scale() + self.ridge;
         })?;
-        Ok(Self { kernel: self.kernel.clone(), ridge: self.ridge, points, scaled, factor })
+        Ok(Self { kernel: self.kernel.clone(), ridge: self.ridge, points, scaled, columns, factor })
     }
 
     /// The kernel.
@@ -128,7 +131,7 @@ impl Posterior {
     /// The mean at x; its gradient with respect to x goes to `gradient`.
     pub fn mean_and_gradient(&self, weights: &[f64], x: &[f64], gradient: &mut [f64]) -> f64 {
         let x = self.kernel.scale(x);
-        let row = SlopedRow::new(&self.kernel, &x, &self.scaled);
+        let row = SlopedRow::new(self, &x);
         row.gradient(&x, self, weights, gradient);
         dot(weights, &row.values)
     }
@@ -143,7 +146,7 @@ impl Posterior {
     /// The deviation at x; its gradient with respect to x goes to `gradient`.
     pub fn deviation_and_gradient(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let x = self.kernel.scale(x);
-        let row = SlopedRow::new(&self.kernel, &x, &self.scaled);
+        let row = SlopedRow::new(self, &x);
         let mut solved = row.values.clone();
         self.factor.solve_lower(&mut solved);
         let deviation = self.deviation_without(dot(&solved, &solved));
@@ -169,7 +172,7 @@ impl Posterior {
         deviation_gradient: &mut [f64],
     ) -> Prediction {
         let x = self.kernel.scale(x);
-        let row = SlopedRow::new(&self.kernel, &x, &self.scaled);
+        let row = SlopedRow::new(self, &x);
         let mean = dot(weights, &row.values);
         row.gradient(&x, self, weights, mean_gradient);
         let mut solved = row.values.clone();
@@ -189,15 +192,19 @@ impl Posterior {
             let points = chunk.chunks_exact(self.dim());
             let rows = &mut rows[..n * points.len()];
             let done = predictions.len();
-            for (p, x) in points.enumerate() {
-                let row = &mut rows[p * n..(p + 1) * n];
-                fill_row(&self.kernel, &self.kernel.scale(x), &self.scaled, row);
-                predictions.push(Prediction { mean: dot(weights, row), deviation: 0.0 });
+            // Without a row, the prior remains.
+            let prior = Prediction { mean: 0.0, deviation: self.deviation_without(0.0) };
+            predictions.resize(done + points.len(), prior);
+            for (x, row) in points.zip(rows.chunks_exact_mut(n.max(1))) {
+                self.fill_row(x, row);
+            }
+            for (prediction, mean) in predictions[done..].iter_mut().zip(dots(rows, weights)) {
+                prediction.mean = mean;
             }
             self.factor.solve_lower_batch(rows);
-            for (p, prediction) in predictions[done..].iter_mut().enumerate() {
-                let row = &rows[p * n..(p + 1) * n];
-                prediction.deviation = self.deviation_without(dot(row, row));
+            let explained = squared_norms(rows, n);
+            for (prediction, explained) in predictions[done..].iter_mut().zip(explained) {
+                prediction.deviation = self.deviation_without(explained);
             }
         }
         predictions
@@ -218,8 +225,7 @@ impl Posterior {
             let done = predictions.len();
             let points: Vec<Vec<f64>> =
                 chunk.chunks_exact(self.dim()).map(|x| self.kernel.scale(x)).collect();
-            let rows: Vec<SlopedRow> =
-                points.iter().map(|x| SlopedRow::new(&self.kernel, x, &self.scaled)).collect();
+            let rows: Vec<SlopedRow> = points.iter().map(|x| SlopedRow::new(self, x)).collect();
             let mut solved: Vec<f64> =
                 rows.iter().flat_map(|row| row.values.iter().copied()).collect();
             self.factor.solve_lower_batch(&mut solved);
@@ -241,8 +247,8 @@ impl Posterior {
     }
 
     /// Writes k(x), one entry a point.
-    pub(super) fn fill_row(&self, x: &[f64], row: &mut [f64]) {
-        fill_row(&self.kernel, &self.kernel.scale(x), &self.scaled, row);
+    pub(crate) fn fill_row(&self, x: &[f64], row: &mut [f64]) {
+        self.columns.fill(&self.kernel, &self.kernel.scale(x), row);
     }
 
     /// The least variance under a prior one: rounding can make the difference of two near numbers negative.
@@ -253,7 +259,7 @@ impl Posterior {
     /// k(x), one entry a point.
     fn row(&self, x: &[f64]) -> Vec<f64> {
         let mut row = vec![0.0; self.len()];
-        fill_row(&self.kernel, &self.kernel.scale(x), &self.scaled, &mut row);
+        self.fill_row(x, &mut row);
         row
     }
 
@@ -289,9 +295,11 @@ struct SlopedRow {
 }
 
 impl SlopedRow {
-    fn new(kernel: &Kernel, x: &[f64], points: &Points) -> Self {
-        let (values, slopes) =
-            points.rows().map(|point| kernel.scaled_value_and_slope(x, point)).unzip();
+    /// For x in units of the length scales.
+    fn new(posterior: &Posterior, x: &[f64]) -> Self {
+        let n = posterior.len();
+        let (mut values, mut slopes) = (vec![0.0; n], vec![0.0; n]);
+        posterior.columns.fill_with_slopes(&posterior.kernel, x, &mut values, &mut slopes);
         Self { values, slopes }
     }
 
@@ -305,13 +313,6 @@ impl SlopedRow {
         for (g, scale) in gradient.iter_mut().zip(kernel.length_scales()) {
             *g /= scale;
         }
-    }
-}
-
-/// The kernel between x and the first points, all in units of the length scales.
-fn fill_row(kernel: &Kernel, x: &[f64], points: &Points, row: &mut [f64]) {
-    for (entry, point) in row.iter_mut().zip(points.rows()) {
-        *entry = kernel.scaled_value(x, point);
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) fn slope(gap: f64, dim: f64) -> f64 {
     -term * term
 }
 
-#[inline]
-fn term(gap: f64, dim: f64) -> f64 {
+/// The part of one coordinate, before the mean.
+#[inline(always)]
+pub(super) fn term(gap: f64, dim: f64) -> f64 {
     1.0 / (1.0 + dim * gap * gap)
 }

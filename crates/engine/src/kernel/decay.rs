@@ -30,7 +30,7 @@ const TERMS: [f64; 12] = [
 ];
 
 /// e^(-x) for x ≥ 0; 0 beyond 708, and NaN for NaN.
-#[inline]
+#[inline(always)]
 pub(super) fn decay(x: f64) -> f64 {
     let shifted = ROUND - x * std::f64::consts::LOG2_E;
     let whole = shifted - ROUND;

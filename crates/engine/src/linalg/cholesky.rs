@@ -25,6 +25,8 @@ use crate::error::{Error, Result};
 const TILE: usize = 16;
 /// Entries of a square block.
 const BLOCK: usize = TILE * TILE;
+/// Right-hand sides that are solved side by side: alone, each waits for its own divisions.
+const LANES: usize = 8;
 /// Jitters tried in turn, in units of the first diagonal entry.
 pub(crate) const JITTERS: [f64; 8] = [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
 
@@ -164,8 +166,10 @@ impl Cholesky {
             let panel = panel.subrows(0, rows);
             let rest = rest.subrows_mut(0, rows);
             matmul(rest, Accum::Add, panel, done.as_ref(), -1.0, Par::Seq);
-            for b in batch.chunks_exact_mut(self.len) {
-                solve_lower_block(&tile[first * TILE..], &mut b[first..first + rows]);
+            for beside in batch.chunks_mut(LANES * self.len) {
+                let mut beside = beside.chunks_exact_mut(self.len);
+                let lanes = std::array::from_fn(|_| beside.next().map(|b| &mut b[first..][..rows]));
+                solve_lower_block_beside(&tile[first * TILE..], lanes);
             }
         }
     }
@@ -314,6 +318,31 @@ fn solve_lower_block(block: &[f64], b: &mut [f64]) {
         let y = b[k];
         for i in k + 1..b.len() {
             b[i] -= column[i] * y;
+        }
+    }
+}
+
+/// The same for several right-hand sides of as many rows: the operations of [`solve_lower_block`] on each, and so its bits, side by side.
+fn solve_lower_block_beside(block: &[f64], mut lanes: [Option<&mut [f64]>; LANES]) {
+    let rows = lanes[0].as_ref().map_or(0, |b| b.len());
+    let mut all = [[0.0; LANES]; TILE];
+    for (lane, b) in lanes.iter().enumerate() {
+        for (row, b) in all.iter_mut().zip(b.iter().flat_map(|b| b.iter())) {
+            row[lane] = *b;
+        }
+    }
+    for k in 0..rows {
+        let column = &block[k * TILE..(k + 1) * TILE];
+        let (done, rest) = all.split_at_mut(k + 1);
+        let y = &mut done[k];
+        y.iter_mut().for_each(|y| *y /= column[k]);
+        for (b, l) in rest[..rows - k - 1].iter_mut().zip(&column[k + 1..]) {
+            b.iter_mut().zip(&*y).for_each(|(b, y)| *b -= l * y);
+        }
+    }
+    for (lane, b) in lanes.iter_mut().enumerate() {
+        for (row, b) in all.iter().zip(b.iter_mut().flat_map(|b| b.iter_mut())) {
+            *b = row[lane];
         }
     }
 }
@@ -502,5 +531,26 @@ mod tests {
         assert_eq!(factor.log_determinant(), 0.0);
         factor.solve(&mut []);
         factor.solve_batch(&mut []);
+    }
+
+    #[test]
+    fn right_hand_sides_beside_each_other_have_the_bits_of_single_ones() {
+        let mut rng = Seed(2).stream("block", 0);
+        let block: Vec<f64> = (0..BLOCK).map(|_| 0.5 + uniform(&mut rng)).collect();
+        for rows in [1, 5, TILE] {
+            for count in 1..=LANES {
+                let sides: Vec<Vec<f64>> =
+                    (0..count).map(|_| (0..rows).map(|_| uniform(&mut rng)).collect()).collect();
+                let mut beside = sides.clone();
+                let mut each = beside.iter_mut();
+                let lanes = std::array::from_fn(|_| each.next().map(Vec::as_mut_slice));
+                solve_lower_block_beside(&block, lanes);
+                for (mut single, beside) in sides.into_iter().zip(beside) {
+                    solve_lower_block(&block, &mut single);
+                    let bits = |b: &[f64]| b.iter().map(|b| b.to_bits()).collect::<Vec<_>>();
+                    assert_eq!(bits(&beside), bits(&single), "{rows} rows, {count} beside");
+                }
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ pub(crate) mod arithmetic;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use arithmetic::{dot, squared_distance};
+pub(crate) use arithmetic::{dot, dots, squared_distance, squared_norms};
 
 /// Rows of `dim` coordinates each. Where nothing else is said they lie in the unit cube.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,7 +11,6 @@
 use super::super::local_model::{HyperParameters, LocalModel, Prior, Shape};
 use crate::error::Result;
 use crate::gaussian_process::{Field, Posterior, Prediction};
-use crate::kernel::Columns;
 use crate::points::{Points, dot};
 
 /// Evaluations of the likelihood in the first fit, and in those that follow: from what was learnt before, and from the means of the prior.
@@ -65,8 +64,6 @@ pub(super) fn learn(
 #[derive(Debug, Clone)]
 pub(super) struct Surrogate {
     model: LocalModel,
-    /// The model's points, for many means at a time.
-    columns: Columns,
 }
 
 impl Surrogate {
@@ -76,9 +73,7 @@ impl Surrogate {
         points: &Points,
         targets: &[f64],
     ) -> Result<Self> {
-        let model = LocalModel::fit(learnt, shape, points, targets)?;
-        let columns = Columns::new(model.posterior.kernel(), points);
-        Ok(Self { model, columns })
+        Ok(Self { model: LocalModel::fit(learnt, shape, points, targets)? })
     }
 
     /// The posterior, without the constant mean and in units of [`Self::scale`].
@@ -103,10 +98,10 @@ impl Surrogate {
 
     /// The means at some points.
     pub(super) fn means(&self, at: &Points) -> Vec<f64> {
-        let LocalModel { weights, mean, .. } = &self.model;
-        let mut row = vec![0.0; self.columns.len()];
+        let LocalModel { posterior, weights, mean, .. } = &self.model;
+        let mut row = vec![0.0; posterior.len()];
         let one = |x: &[f64]| {
-            self.columns.fill(x, &mut row);
+            posterior.fill_row(x, &mut row);
             mean + dot(weights, &row)
         };
         at.rows().map(one).collect()
