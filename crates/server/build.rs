@@ -1,4 +1,5 @@
-//! Embeds the page: every file of `page/`, compressed, with a tag that changes with its contents.
+//! Embeds the page: every file of `page/`, compressed, with a tag that changes with its contents. The page names all its modules,
+//! so that a browser asks for them at once, and not for each after the one that imports it.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
@@ -16,7 +17,10 @@ fn main() -> io::Result<()> {
     files.sort();
     let mut table = String::from("pub(super) static FILES: &[File] = &[\n");
     for path in files.iter().filter(|path| path.is_file()) {
-        let contents = fs::read(path)?;
+        let mut contents = fs::read(path)?;
+        if path.ends_with("index.html") {
+            contents = with_modules(&String::from_utf8_lossy(&contents), &files).into_bytes();
+        }
         let mut hasher = DefaultHasher::new();
         contents.hash(&mut hasher);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -32,6 +36,15 @@ fn main() -> io::Result<()> {
     }
     table += "];\n";
     fs::write(out.join("files.rs"), table)
+}
+
+/// The page with a line for each module, before the script that imports them.
+fn with_modules(page: &str, files: &[PathBuf]) -> String {
+    let modules = files.iter().filter(|path| kind(path).starts_with("text/javascript"));
+    let names = modules.filter_map(|path| path.file_name()?.to_str());
+    let line = |name: &str| format!("<link rel=\"modulepreload\" href=\"/assets/{name}\">\n  ");
+    let lines: String = names.map(line).collect();
+    page.replacen("<script type=\"module\"", &format!("{lines}<script type=\"module\""), 1)
 }
 
 fn kind(path: &Path) -> &'static str {

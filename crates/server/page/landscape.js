@@ -7,6 +7,9 @@ import { ago, short, shown } from "./format.js";
 import { Plot, channels, dot, faint, nearest, ticks } from "./plot.js";
 import { at, ticks as marks } from "./scale.js";
 
+/** Up to this many points have their probability beside them. */
+const LABELLED = 16;
+
 export function landscape(study, summary, go) {
   const dimensions = summary.parameters;
   if (dimensions.length < 2) return null;
@@ -47,6 +50,7 @@ export function landscape(study, summary, go) {
         ring(batch.places, c.warm, 6.5, 2.5);
         context.fillStyle = c.warm;
         batch.places.forEach((place) => place[x] !== null && place[y] !== null && dot(context, plot.at(place[x]), plot.up(place[y]), 2.2));
+        if (batch.places.length <= LABELLED) probabilities(context, c);
       });
     },
     behind: () => table(["Trial", "State", { number: "Expected" }, { number: "Good with probability" }, ...dimensions.map((d) => d.name)],
@@ -94,6 +98,23 @@ export function landscape(study, summary, go) {
     context.setLineDash([]);
   }
 
+  /** The probability of a good value beside each point of a small batch. */
+  function probabilities(context, c) {
+    context.textBaseline = "middle";
+    context.lineWidth = 3;
+    batch.places.forEach((place, i) => {
+      const good = batch.forecast?.[i]?.good;
+      if (!good || place[x] === null || place[y] === null) return;
+      const left = plot.at(place[x]) > plot.area.left + plot.area.width - 60;
+      context.textAlign = left ? "right" : "left";
+      const at = [good.probability.toFixed(2), plot.at(place[x]) + (left ? -11 : 11), plot.up(place[y])];
+      context.strokeStyle = c.card;
+      context.strokeText(...at);
+      context.fillStyle = c.ink;
+      context.fillText(...at);
+    });
+  }
+
   function paintSurface(context, c) {
     const { places: [xs, ys], forecast } = surface;
     const score = forecast.map((f) => (f === null ? null : f.mean === undefined ? f.good?.probability ?? null : summary.direction === "maximise" ? f.mean : -f.mean));
@@ -121,7 +142,7 @@ export function landscape(study, summary, go) {
     const size = batch.trial.length;
     note.textContent = [batch.proposed && `${size} ${size === 1 ? "trial" : "trials"}, proposed ${ago(batch.proposed, Date.now())}`, !surface && `no landscape: ${got.reason}`].filter(Boolean).join("; ");
     plot.describe(`${size} trials proposed last, ${batch.pending.length} others pending`);
-    plot.caption.textContent = surface ? "Shade: the model, all other parameters as in the best trial" : "";
+    plot.caption.textContent = surface ? ["Shade: the model, all other parameters as in the best trial", batch.forecast?.some((one) => one.good) && "numbers: the probability of a good value"].filter(Boolean).join(" · ") : "";
     plot.draw();
   }
   plot.hover((px, py) => {

@@ -1,7 +1,7 @@
 // All studies, and some side by side.
 
 import { get, of } from "./api.js";
-import { card, fill, h, link, table } from "./dom.js";
+import { card, choice, fill, h, link, table } from "./dom.js";
 import { ago, count, duration, short } from "./format.js";
 import { Plot, ticks } from "./plot.js";
 
@@ -42,6 +42,7 @@ export async function studies(main, go) {
 /** The best so far of several studies in one figure. */
 export async function compare(main) {
   const { studies: all } = await get("/api/studies");
+  let by = "trial";
   const given = new URLSearchParams(location.search).getAll("study");
   const chosen = new Set(given.length ? given : all.slice(0, 5).map((study) => study.name));
   let lines = [];
@@ -57,7 +58,7 @@ export async function compare(main) {
       const pad = (high - low) * 0.06 || 1;
       plot.y = { low: low - pad, high: high + pad };
       plot.x = { low: 0, high: Math.max(...lines.map((line) => line.all.high), 1) };
-      plot.axes(context, { xText: count, yTicks: ticks(plot.y.low, plot.y.high, 6) });
+      plot.axes(context, { xText: by === "time" ? duration : count, yTicks: ticks(plot.y.low, plot.y.high, 6) });
       plot.inside(context, () => lines.forEach((line, k) => {
         context.strokeStyle = shades[k % shades.length];
         context.setLineDash(strokes[Math.floor(k / shades.length) % strokes.length]);
@@ -81,16 +82,24 @@ export async function compare(main) {
   });
   const legend = h("div", { class: "legend" });
   const load = async () => {
-    lines = await Promise.all([...chosen].map(async (name) => ({ name, ...(await get(of(name, "history"), { width: 400 })) })));
+    lines = await Promise.all([...chosen].map(async (name) => ({ name, ...(await get(of(name, "history"), { width: 400, by })) })));
     plot.describe(lines.map((line) => `${line.name} ${short(line.best.y.at(-1))}`).join(", "));
     plot.draw();
+    const line = (name) => all.find((study) => study.name === name);
+    fill(beside, table(["Study", "Method", { number: "Best" }, { number: "Finished" }, { number: "Failed" }, { number: "Rate" }], [...chosen].map(line).filter(Boolean).map((study) => [
+      link(`/study/${encodeURIComponent(study.name)}`, study.name), study.method ?? "–",
+      { number: study.best ? `${short(study.best.value)} (trial ${study.best.trial})` : "–" },
+      { number: `${count(study.counts.valued + study.counts.failed + study.counts.infeasible)} of ${count(study.budget)}` },
+      { number: count(study.counts.failed) }, { number: study.rate ? `${short(Number(study.rate.toPrecision(3)))} / min` : "–" }]), "Studies side by side"));
   };
+  const beside = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Studies side by side" });
+  const over = choice("Over", [["trial", "Trials"], ["time", "Time"]], "trial", (now) => { by = now; load(); });
   const boxes = h("div", { class: "legend" }, all.map((study) => h("label", {}, h("input", { type: "checkbox", checked: chosen.has(study.name), onchange: (event) => {
     if (event.target.checked) chosen.add(study.name);
     else chosen.delete(study.name);
     window.history.replaceState(null, "", `?${new URLSearchParams([...chosen].map((name) => ["study", name]))}`);
     load();
   } }), " ", study.name)));
-  fill(main, h("div", { class: "title" }, h("h1", {}, "Studies side by side")), h("div", { class: "cards" }, card("Best so far over trials", {}, plot.element, legend), card("Which studies", {}, boxes)));
+  fill(main, h("div", { class: "title" }, h("h1", {}, "Studies side by side")), h("div", { class: "cards" }, card("Best so far", { tools: h("div", { class: "tools" }, over) }, plot.element, legend), card("In numbers", {}, beside), card("Which studies", {}, boxes)));
   await load();
 }

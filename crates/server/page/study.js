@@ -9,6 +9,7 @@ import { front } from "./front.js";
 import { history } from "./history.js";
 import { insights } from "./insights.js";
 import { landscape } from "./landscape.js";
+import { limits } from "./limits.js";
 import { parallel } from "./parallel.js";
 import { slices } from "./slices.js";
 import { timeline } from "./timeline.js";
@@ -36,7 +37,7 @@ export async function study(main, name, go, live) {
   const insight = insights(name);
   const certain = certificate(name);
   const slow = new Map([[batch, 0], [insight, 0], [certain, 0]]);
-  const parts = [history(name, summary, go), front(name, summary, go), volume(name, summary), curves(name, summary, go), insight, slice, parallel(name, summary, go), batch, certain,
+  const parts = [history(name, summary, go), front(name, summary, go), volume(name, summary), limits(name, summary), curves(name, summary, go), insight, slice, parallel(name, summary, go), batch, certain,
     timeline(name, summary, go), trials(name, summary, go)].filter(Boolean);
   // What a part asks the model for, beside the rest of it: when it was last asked, and whether that is out of date.
   const models = new Map(parts.filter((part) => part.loadModel).map((part) => [part, { at: 0, stale: true }]));

@@ -36,7 +36,7 @@ export function timeline(study, summary, go) {
           const x1 = plot.at(data.start[i]);
           const x2 = Math.max(x1 + 1.5, plot.at(data.end[i] ?? data.x.high));
           const y = plot.area.top + data.worker[i] * row + 4;
-          context.fillStyle = faint(colour[data.standing[i]], data.standing[i] === "running" ? 0.55 : 0.85);
+          context.fillStyle = faint(colour[data.standing[i]] ?? c.soft, data.standing[i] === "running" ? 0.55 : 0.85);
           context.fillRect(x1, y, Math.max(1, x2 - x1 - 0.7), row - 8);
           if (data.lost[i]) {
             context.fillStyle = c.bad;
@@ -54,7 +54,7 @@ export function timeline(study, summary, go) {
       "Evaluations, the latest first"),
   });
   const back = h("button", { type: "button", hidden: true, onclick: () => zoom(null, null) }, "Show all");
-  const legend = h("div", { class: "legend" }, [["accent", "complete"], ["good", "running"], ["bad", "failed"], ["warn", "infeasible or violating"]]
+  const legend = h("div", { class: "legend" }, [["accent", "complete"], ["good", "running"], ["bad", "failed"], ["warn", "infeasible or violating"], ["soft", "stopped early or paused"], ["bad line", "a lease of it was lost before"]]
     .map(([k, name]) => h("span", {}, h("i", { class: `k-${k}` }), name)));
   const element = card("Workers", { tools: back }, plot.element, legend);
 

@@ -57,7 +57,7 @@ export async function trial(main, study, number) {
     expected.hidden = !model;
     if (model) expects(model);
   }, () => {});
-  const result = typeof row.outcome === "object" ? row.outcome?.measured : null;
+  const measured = (values) => Object.entries(values ?? {}).map(([name, one]) => [name, one.deviation === undefined ? String(one.value ?? one) : `${one.value} ± ${one.deviation}`]);
   fill(main,
     h("div", { class: "title" }, h("h1", {}, `Trial ${row.trial}`), h("span", { class: "chip", "data-state": row.state }, row.state), h("span", { class: "grow" }),
       Number(number) > 0 && link(`${base}/trial/${number - 1}`, "← previous"), Number(number) < row.last && link(`${base}/trial/${Number(number) + 1}`, "next →")),
@@ -65,8 +65,8 @@ export async function trial(main, study, number) {
       card("Parameters", { size: "half" }, pairs(Object.entries(row.params).map(([name, value]) => [name, String(value)]))),
       card("Result", { size: "half" }, pairs([
         ["Value", row.value === undefined ? null : `${row.value}${row.deviation === undefined ? "" : ` ± ${row.deviation}`}`],
-        ...(result?.objectives?.slice(1).map((measured, i) => [`Objective ${i + 2}`, short(measured.value)]) ?? []),
-        ...(result?.constraints?.map((measured, i) => [`Constraint ${i + 1}`, short(measured.value)]) ?? []),
+        ...measured(row.objectives),
+        ...measured(row.constraints),
         ["Stopped at", row.fidelity === undefined ? null : short(row.fidelity)],
         ["Reason", row.reason],
         ["Worker", row.worker],

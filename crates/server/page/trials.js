@@ -14,13 +14,17 @@ export function trials(study, summary, go) {
   };
   const time = (text) => (text ? Date.parse(text) : NaN);
   const objectives = summary.goal?.objectives ?? [];
+  // A limit may be one of an objective, or the second of a quantity.
+  const constraints = [...new Set((summary.goal?.constraints ?? []).map((constraint) => constraint.name))].filter((name) => !objectives.some((o) => o.name === name));
+  const named = (values, name) => short(values?.[name]?.value ?? values?.[name]);
   const all = [
     { id: "trial", name: "Trial", cell: (row) => link(`/study/${encodeURIComponent(study)}/trial/${row.trial}`, String(row.trial)) },
     { id: "state", name: "State", cell: (row) => h("span", { class: "chip", "data-state": row.state, title: row.reason }, row.state) },
     { id: "value", sort: objectives[0]?.name ?? "value", name: objectives.length === 1 ? objectives[0].name : "value", number: true,
       cell: (row) => (row.value === undefined ? "" : row.deviation === undefined ? short(row.value) : `${short(row.value)} ± ${short(row.deviation)}`) },
     ...objectives.slice(1).map((objective) => ({ id: `o:${objective.name}`, sort: objective.name, name: objective.name, number: true,
-      cell: (row) => short(row.objectives?.[objective.name]?.value ?? row.objectives?.[objective.name]) })),
+      cell: (row) => named(row.objectives, objective.name) })),
+    ...constraints.map((name) => ({ id: `c:${name}`, sort: name, name, number: true, cell: (row) => named(row.constraints, name) })),
     ...summary.parameters.map((parameter) => ({ id: `p:${parameter.name}`, sort: parameter.name, name: parameter.name, number: ["real", "integer"].includes(parameter.type),
       cell: (row) => (row.params[parameter.name] === undefined ? "–" : shown(row.params[parameter.name])) })),
     { id: "seconds", name: "Took", number: true, cell: (row) => (row.finished && row.started ? duration(time(row.finished) - time(row.started)) : "") },
@@ -107,8 +111,19 @@ export function trials(study, summary, go) {
     said.textContent = `${got.matching ? `${count(view.offset + 1)} to ${count(last)} of ` : ""}${count(got.matching)}${got.matching < got.total ? ` matching, ${count(got.total)} in all` : " trials"}`;
     previous.disabled = view.offset === 0;
     next.disabled = last >= got.matching;
-    const parameters = new URLSearchParams({ ...(view.filter && { filter: view.filter }), sort: view.sort, descending: view.descending });
+    const parameters = new URLSearchParams({ ...(view.filter && { filter: view.filter }), sort: view.sort, descending: view.descending,
+      columns: JSON.stringify(shownColumns.flatMap(inFile)) });
     file.href = `${of(study, "trials.csv")}?${parameters}`;
+  }
+  /** The columns of the file that belong to one of the table. */
+  function inFile({ id, sort }) {
+    const several = objectives.length > 1;
+    const [kind, name] = [id.slice(0, 2), id.slice(2)];
+    if (id === "value") return several ? [`objective.${sort}`, `deviation.${sort}`] : ["value", "deviation", "fidelity"];
+    if (kind === "o:") return [`objective.${name}`, `deviation.${name}`];
+    if (kind === "c:") return [`constraint.${name}`, `deviation.${name}`];
+    if (kind === "p:") return [`param.${name}`];
+    return { seconds: ["started", "finished"], attributes: ["attribute.*"] }[id] ?? [id];
   }
   void go;
   return { element, load };

@@ -144,6 +144,13 @@ fn studies_are_read_whatever_their_names() {
     let (status, _, csv) =
         client.get_with(&format!("{study}/trials.csv?filter=value%20%3C%203"), &[]);
     assert_eq!((status, csv.lines().count()), (200, 4), "{csv}");
+    // Only the columns that are seen, in the order of the file.
+    let columns = "%5B%22value%22,%22param.*%22,%22trial%22%5D";
+    let (status, _, csv) = client.get_with(&format!("{study}/trials.csv?columns={columns}"), &[]);
+    let head = csv.lines().next().unwrap();
+    assert_eq!((status, head), (200, "trial,value,param.x,param.kind"), "{csv}");
+    let (status, _, text) = client.get_with(&format!("{study}/trials.csv?columns=value"), &[]);
+    assert!(status == 400 && text.contains("no list of names"), "{text}");
     for (path, expected, words) in [
         ("/api/studies/none/summary", 404, "there is no study `none`"),
         (&*format!("{study}/trial/99"), 404, "has no trial 99"),
@@ -403,7 +410,7 @@ fn people_pause_and_note_and_workers_hear_of_it() {
     let nowhere = json!({ "trial": 99, "text": "x" });
     assert_eq!(client.post("/api/studies/s/note", Some(&write), &nowhere).0, 404);
     // The figures that are drawn from the store alone.
-    for path in ["volume", "band", "curves", "certificate"] {
+    for path in ["volume", "band", "curves", "certificate", "constraints"] {
         read(&format!("/api/studies/s/{path}"));
     }
     let certificate = &read("/api/studies/s/certificate")["certificate"];
@@ -533,6 +540,48 @@ fn readers_of_figures_leave_room_for_workers() {
         (others, begun.elapsed())
     });
     assert!(others * 5 < figures, "{others:?} beside figures that took {figures:?} in all");
+}
+
+#[test]
+fn tokens_are_in_nothing_that_is_said_or_counted() {
+    let options = Options { tokens: tokens(), ..Options::local(0) };
+    let all = [tokens().read, tokens().work, tokens().write].map(Option::unwrap);
+    let mut said = format!("{options:?}");
+    let server = Server::start(store_with("s", 3), options).unwrap();
+    let client = Client::of(&server);
+    for token in &all {
+        let bearer = format!("Bearer {token}");
+        for path in ["/metrics", "/api/access", "/api/studies/none/summary", "/api/openapi.json"] {
+            said += &client.get_with(path, &[("authorization", &bearer)]).2;
+        }
+        let wrong = format!("Bearer {token}x");
+        said += &client.get_with("/api/studies", &[("authorization", &wrong)]).2;
+        said += &client.get_with(&format!("/?token={token}x"), &[]).2;
+        let nothing = json!({ "token": "0.1" });
+        said += &client.post("/api/studies/s/tell", Some(token), &nothing).1.to_string();
+    }
+    assert!(said.contains("wimble_") && said.contains("a token is needed"), "{said}");
+    for token in &all {
+        assert!(!said.contains(token.as_str()), "{said}");
+    }
+}
+
+#[test]
+fn the_server_has_nothing_that_could_run_a_command() {
+    fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let all = entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] });
+        all.collect()
+    }
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let all = files(&source);
+    assert!(all.len() > 15, "{all:?}");
+    for path in all {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for word in ["process::Command", "Command::new", "Runner", "Evaluator"] {
+            assert!(!text.contains(word), "{word} in {}", path.display());
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! How many trials a second workers get through: directly in SQLite and PostgreSQL, and through a server before each of them.
+//! How many trials a second workers get through: directly in SQLite and PostgreSQL, and through a server before each of them, which
+//! has one connection to PostgreSQL, or eight as `wimble serve` has.
 //!
 //! `WIMBLE_TEST_TRIALS=2000` takes more of them; the figures are printed. PostgreSQL is skipped where there is none.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -48,16 +49,21 @@ fn measure(open: &(dyn Fn() -> Arc<dyn Store> + Sync), name: &str, trials: usize
     rate
 }
 
-/// The same store directly and through a server, side by side, twice each.
-fn compare(place: &str, open: &(dyn Fn() -> Arc<dyn Store> + Sync), trials: usize) -> (f64, f64) {
+/// The same store directly and through a server that has `served`, side by side, twice each.
+fn compare(
+    place: &str,
+    open: &(dyn Fn() -> Arc<dyn Store> + Sync),
+    served: Arc<dyn Store>,
+    trials: usize,
+) -> (f64, f64) {
     let tokens = Tokens { write: Some(TOKEN.to_owned()), ..Tokens::default() };
-    let server = Server::start(open(), Options { tokens, ..Options::local(0) }).unwrap();
+    let server = Server::start(served, Options { tokens, ..Options::local(0) }).unwrap();
     let address = format!("http://:{TOKEN}@{}", server.address());
     let remote = || -> Arc<dyn Store> { Arc::new(Http::at(&address).unwrap()) };
     let (mut direct, mut through) = (0.0, 0.0);
     for round in 0..2 {
-        direct += measure(open, &format!("direct-{round}"), trials) / 2.0;
-        through += measure(&remote, &format!("through-{round}"), trials) / 2.0;
+        direct += measure(open, &format!("{place}, direct, {round}"), trials) / 2.0;
+        through += measure(&remote, &format!("{place}, through, {round}"), trials) / 2.0;
     }
     println!(
         "{place}: {direct:.0} trials a second directly, {through:.0} through a server ({:.2} times), {WORKERS} workers, {trials} trials",
@@ -73,12 +79,18 @@ fn workers_behind_a_server_keep_up_with_those_at_the_storage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("studies.db");
     let sqlite = || -> Arc<dyn Store> { Arc::new(Sqlite::open(&path, SystemClock).unwrap()) };
-    let (direct, through) = compare("SQLite", &sqlite, trials);
+    let (direct, through) = compare("SQLite", &sqlite, sqlite(), trials);
     // Other processes may take the machine for a while: a server that is broken is slower than this.
     assert!(through > direct / 10.0, "{through} behind {direct}");
     if let Some(address) = server::schema("throughput") {
         let postgres = || -> Arc<dyn Store> { Arc::new(Postgres::at(&address).unwrap()) };
-        let (direct, through) = compare("PostgreSQL", &postgres, trials);
+        let several =
+            || -> Arc<dyn Store> { Arc::new(Postgres::at(&address).unwrap().connections(WORKERS)) };
+        let (direct, through) =
+            compare("PostgreSQL, one connection", &postgres, postgres(), trials);
         assert!(through > direct / 10.0, "{through} behind {direct}");
+        let (_, more) = compare("PostgreSQL, several connections", &postgres, several(), trials);
+        // With one, all workers wait for the disk one after the other.
+        assert!(more > through / 2.0, "{more} with several connections, {through} with one");
     }
 }

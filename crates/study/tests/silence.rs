@@ -111,3 +111,36 @@ fn a_call_that_waits_for_another_s_lock_is_not_taken_for_silence() {
     });
     assert_eq!(study.store().study("s").unwrap().settings.budget, 7);
 }
+
+#[test]
+fn calls_beside_one_that_waits_go_on_if_there_are_connections_and_lost_ones_are_opened_again() {
+    if server::schema("several connections").is_none() {
+        return;
+    }
+    let server = Server::start();
+    let several = Postgres::at(&server.address).unwrap().patience(Duration::ZERO).connections(2);
+    let study = Study::open_or_create(Arc::new(several), settings()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (client, connection) =
+        runtime.block_on(tokio_postgres::connect(&server.address, tokio_postgres::NoTls)).unwrap();
+    runtime.spawn(connection);
+    let execute = |text: &str| runtime.block_on(client.batch_execute(text)).unwrap();
+    execute("BEGIN; SELECT * FROM wimble.studies FOR UPDATE");
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| study.set_budget(7));
+        std::thread::sleep(Duration::from_millis(300));
+        // It reads on a connection of its own.
+        assert_ne!(study.store().study("s").unwrap().settings.budget, 7);
+        assert!(!call.is_finished(), "{:?}", call.join());
+        execute("COMMIT");
+        call.join().unwrap().unwrap();
+    });
+    assert_eq!(study.store().study("s").unwrap().settings.budget, 7);
+    // Both end while nothing is asked of them: the next call notices, and is made on a new one.
+    execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wimble'",
+    );
+    std::thread::sleep(Duration::from_millis(100));
+    study.set_budget(9).unwrap();
+    assert_eq!(study.store().study("s").unwrap().settings.budget, 9);
+}

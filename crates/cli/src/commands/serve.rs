@@ -16,6 +16,9 @@ use wimble_study::{Address, Store};
 use crate::exit::Usage;
 use crate::storage::Storage;
 
+/// Calls of a database at a time. PostgreSQL takes a hundred connections by default, and workers may have some of them.
+const CALLS: usize = 8;
+
 /// Arguments of `wimble serve`.
 #[derive(Args)]
 pub struct Arguments {
@@ -57,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         );
     }
     // A file that is not there yet is created: the server may be started before the first study.
-    let store = address.open()?;
+    let store = address.open_for_many(CALLS)?;
     // Behind a proxy, everybody comes from this machine.
     let local = arguments.bind.is_loopback() && arguments.host.is_empty();
     let mut levels = Vec::new();
@@ -108,11 +111,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         writeln!(out, "\nThe tokens are kept in {}.", file.display())?;
     }
     out.flush()?;
-    if !arguments.bind.is_loopback() && !encrypted {
-        eprintln!(
-            "warning: this is not encrypted: whoever sees the network sees the tokens. \
-             Give --certificate and --key, or put a proxy with HTTPS before it"
-        );
+    if let Some(warning) = warning(arguments.bind, encrypted) {
+        eprintln!("warning: {warning}");
     }
     wait()?;
     server.stop();
@@ -125,7 +125,7 @@ pub fn local(storage: &Storage, port: u16) -> Result<Server> {
     if let Address::Http(_) = address {
         return Err(Usage(format!("{address} has a page already; leave out --serve")).into());
     }
-    start(address.open()?, Options::local(port))
+    start(address.open_for_many(CALLS)?, Options::local(port))
 }
 
 fn start(store: Arc<dyn Store>, options: Options) -> Result<Server> {
@@ -136,6 +136,14 @@ fn start(store: Arc<dyn Store>, options: Options) -> Result<Server> {
         ),
         _ => anyhow::Error::new(error).context("the server cannot start"),
     })
+}
+
+/// What is said of a server that other machines reach without encryption.
+fn warning(bind: IpAddr, encrypted: bool) -> Option<&'static str> {
+    (!bind.is_loopback() && !encrypted).then_some(
+        "this is not encrypted: whoever sees the network sees the tokens. Give --certificate and --key, or put a proxy with \
+         HTTPS before it",
+    )
 }
 
 /// The file of tokens beside a storage.
@@ -156,4 +164,16 @@ fn wait() -> Result<()> {
         thread::sleep(Duration::from_millis(50));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_lets_other_machines_in_without_encryption_is_warned() {
+        let [local, everywhere] = [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED].map(IpAddr::V4);
+        assert!(warning(everywhere, false).is_some_and(|text| text.contains("--certificate")));
+        assert_eq!([warning(everywhere, true), warning(local, false)], [None, None]);
+    }
 }

@@ -85,7 +85,12 @@ pub(super) const OPERATIONS: &[Operation] = &[
     read(
         "/api/studies/{study}/trials.csv",
         "The table of trials as a file",
-        &[("filter", "string"), ("sort", "string"), ("descending", "boolean")],
+        &[
+            ("filter", "string"),
+            ("sort", "string"),
+            ("descending", "boolean"),
+            ("columns", "string"),
+        ],
     ),
     read(
         "/api/studies/{study}/changes",
@@ -98,6 +103,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         &[("model", "boolean")],
     ),
     read("/api/studies/{study}/front", "The trials that no other beats in every objective", &[]),
+    read("/api/studies/{study}/constraints", "How many trials keep each constraint", &[]),
     read(
         "/api/studies/{study}/volume",
         "The hypervolume of the front over trials, for several objectives",

@@ -15,7 +15,7 @@ use super::answer::{self, Refusal};
 use super::request::{Answer, FIRST_LOOK, Look, Request, figuring};
 use crate::desk::File;
 use crate::figures::{
-    band, curves, front, history, landscape, parallel, scatter, slices, timeline, volume,
+    band, curves, front, history, landscape, limits, parallel, scatter, slices, timeline, volume,
 };
 use crate::{certificate, model, overview, table};
 
@@ -85,9 +85,14 @@ pub(super) async fn trials(request: Request) -> Answer {
     .await
 }
 
-/// The table as a file: all that the filter lets through, in its order, up to a limit that the last line names.
+/// The table as a file: all that the filter lets through, in its order and with the columns that are asked for, up to a limit.
 pub(super) async fn csv(request: Request) -> Answer {
     let view: table::View = request.query()?;
+    let wanted: Vec<String> = match view.columns.as_str() {
+        "" => Vec::new(),
+        list => serde_json::from_str(list)
+            .map_err(|error| Refusal::bad(format!("columns is no list of names: {error}")))?,
+    };
     let Request { app, study, headers, .. } = request;
     figuring(&app, move |app| {
         let file = app.desk.file(&study, Duration::from_secs(30))?;
@@ -114,6 +119,15 @@ pub(super) async fn csv(request: Request) -> Answer {
         let mut body = Vec::new();
         let rows = || -> csv_file::Rows<'_> { Box::new(all.iter().cloned().map(Ok)) };
         csv_file::write(&settings.space, &settings.goal, &rows, &mut body)?;
+        if !wanted.is_empty() {
+            let is_wanted = |name: &str| {
+                wanted.iter().any(|one| match one.strip_suffix('*') {
+                    Some(beginning) if beginning.ends_with('.') => name.starts_with(beginning),
+                    _ => one == name,
+                })
+            };
+            body = csv_file::columns(&body, &is_wanted)?;
+        }
         let mut response = answer::packed(&headers, None, "text/csv; charset=utf-8", body);
         let name: String =
             study.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -228,6 +242,11 @@ pub(super) async fn scatters(request: Request) -> Answer {
         .await
 }
 
+/// How many trials keep the constraints.
+pub(super) async fn constraints(request: Request) -> Answer {
+    request.of_study(|look| Ok(limits::limits(&look.file.chronicle()))).await
+}
+
 /// The hypervolume over trials.
 pub(super) async fn volume(request: Request) -> Answer {
     request.of_study(|look| Ok(volume::volume(&look.file.chronicle())?)).await
@@ -238,11 +257,12 @@ pub(super) async fn band(request: Request) -> Answer {
     let view: history::View = request.query()?;
     request
         .of_study(move |look| {
-            let drawn = history::history(&look.file.chronicle(), &view);
-            let band = match &drawn {
-                Some(drawn) if view.objective == 0 => band::band(drawn, &look.file.model)?,
-                _ => None,
-            };
+            let mut band = None;
+            if view.objective == 0 && look.file.model.is_offered()? {
+                let drawn = history::history(&look.file.chronicle(), &view);
+                band = drawn.map(|drawn| band::band(&drawn, &look.file.model)).transpose()?;
+            }
+            let band = band.flatten();
             Ok(match band {
                 Some(band) => json!({ "band": band }),
                 None => json!({ "band": null, "reason": no_model(look.file)? }),

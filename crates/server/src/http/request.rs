@@ -19,7 +19,7 @@ use super::answer::{self, Refusal, has, unchanged};
 use crate::desk::File;
 
 /// How long an answer waits for a long study that is read for the first time. It then shows what was read so far.
-pub(super) const FIRST_LOOK: Duration = Duration::from_millis(700);
+pub(super) const FIRST_LOOK: Duration = Duration::from_millis(300);
 
 pub(super) type Answer = Result<Response, Refusal>;
 

@@ -32,6 +32,7 @@ pub(super) fn router(app: &Arc<App>) -> Router {
         .route("/api/studies/{study}/changes", get(reading::changes))
         .route("/api/studies/{study}/trial/{trial}", get(reading::trial))
         .route("/api/studies/{study}/front", get(reading::front))
+        .route("/api/studies/{study}/constraints", get(reading::constraints))
         .route("/api/studies/{study}/volume", get(reading::volume))
         .route("/api/studies/{study}/band", get(reading::band))
         .route("/api/studies/{study}/curves", get(reading::curves))

@@ -147,6 +147,24 @@ fn write_all<'r>(
     Ok(())
 }
 
+/// Some columns of a table, in the order that they have there: those of a name for which `is_wanted` says yes.
+pub fn columns(table: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<u8>> {
+    columns_of(table, is_wanted).map_err(|error| Error::exchange(&error))
+}
+
+fn columns_of(table: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> anyhow::Result<Vec<u8>> {
+    let mut reader = csv::Reader::from_reader(table);
+    let header = reader.headers()?.clone();
+    let places: Vec<usize> = (0..header.len()).filter(|&at| is_wanted(&header[at])).collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(places.iter().map(|&at| &header[at]))?;
+    for record in reader.records() {
+        let record = record?;
+        writer.write_record(places.iter().map(|&at| &record[at]))?;
+    }
+    Ok(writer.into_inner()?)
+}
+
 /// Reads rows of a study with this space and goal. Only `state` or the values and the parameters are needed.
 /// Each is handed on as soon as it is read.
 pub fn read(

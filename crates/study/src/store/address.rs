@@ -79,6 +79,17 @@ impl Address {
         }
     }
 
+    /// As [`Self::open`], for a server whose many threads share the store: where a call waits on a connection of its own, up to
+    /// `calls` are made at a time.
+    #[cfg_attr(not(feature = "postgres"), allow(unused_variables, reason = "only databases wait"))]
+    pub fn open_for_many(&self, calls: usize) -> Result<Arc<dyn Store>> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => Ok(Arc::new(Postgres::at(url)?.connections(calls))),
+            _ => self.open(),
+        }
+    }
+
     /// Refuses what cannot be understood, without connecting to anything. What is wrong with an address is otherwise found when
     /// it is opened.
     pub fn check(&self) -> Result<()> {

@@ -95,6 +95,10 @@ pub struct Chronicle {
     proposed: Vec<f64>,
     started: Vec<f64>,
     finished: Vec<f64>,
+    /// When the first trial was proposed.
+    began: Option<f64>,
+    /// When the first trial finished, and the last.
+    ends: Option<[f64; 2]>,
     lost: Vec<u32>,
     /// The place in `workers` of who runs it or ran it last.
     worker: Vec<u32>,
@@ -126,6 +130,8 @@ impl Chronicle {
             proposed: Vec::new(),
             started: Vec::new(),
             finished: Vec::new(),
+            began: None,
+            ends: None,
             lost: Vec::new(),
             worker: Vec::new(),
             workers: Vec::new(),
@@ -180,6 +186,8 @@ impl Chronicle {
         self.proposed[id] = trial.proposed.0 as f64;
         self.started[id] = time(trial.started());
         self.finished[id] = time(trial.finished());
+        self.began =
+            Some(self.began.map_or(self.proposed[id], |first| first.min(self.proposed[id])));
         self.lost[id] = trial.lost;
         self.worker[id] = trial.worker().map_or(NOBODY, |worker| self.place(worker));
         for (axis, column) in self.axes.iter().zip(&mut self.parameters) {
@@ -196,6 +204,9 @@ impl Chronicle {
         }
         if !self.finished[id].is_nan() && fits {
             self.order.push(id as u32);
+            let end = self.finished[id];
+            let [first, last] = self.ends.unwrap_or([end, end]);
+            self.ends = Some([first.min(end), last.max(end)]);
             self.compare(id);
         }
         fits
@@ -318,6 +329,16 @@ impl Chronicle {
         &self.finished
     }
 
+    /// When the first trial was proposed.
+    pub fn began(&self) -> Option<f64> {
+        self.began
+    }
+
+    /// When the first trial finished, and the last.
+    pub fn first_and_last_end(&self) -> Option<[f64; 2]> {
+        self.ends
+    }
+
     /// How many leases of each trial ran out.
     pub fn lost(&self) -> &[u32] {
         &self.lost
@@ -427,6 +448,11 @@ mod tests {
             let best = study.best().unwrap().unwrap();
             assert_eq!(chronicle.best(), Some(best.trial as usize));
             assert_eq!(chronicle.order().len(), 32);
+            let least = |column: &[f64]| column.iter().copied().fold(f64::NAN, f64::min);
+            let most = chronicle.finished().iter().copied().fold(f64::NAN, f64::max);
+            assert_eq!(chronicle.began(), Some(least(chronicle.proposed())));
+            let ends = chronicle.first_and_last_end();
+            assert_eq!(ends, Some([least(chronicle.finished()), most]));
             assert_eq!(chronicle.workers(), ["w0", "w1"]);
         }
     }

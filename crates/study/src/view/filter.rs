@@ -197,6 +197,11 @@ impl Filter {
         }
     }
 
+    /// Whether it lets everything through.
+    pub fn is_empty(&self) -> bool {
+        matches!(self.0, Node::All)
+    }
+
     /// Whether a trial is meant.
     pub fn is_met(&self, chronicle: &Chronicle, id: usize) -> bool {
         self.0.is_met(chronicle, id)

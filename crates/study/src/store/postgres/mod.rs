@@ -26,6 +26,7 @@
 
 mod broken;
 mod link;
+mod links;
 mod migrations;
 mod plain;
 mod pooler;
@@ -34,12 +35,13 @@ mod statements;
 mod target;
 mod tls;
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use self::broken::Broken;
 use self::link::{Command, Link};
+use self::links::Links;
 use self::plain::Turn;
 use self::rows::Table;
 use self::target::Target;
@@ -76,7 +78,7 @@ pub struct Postgres {
     clock: Option<Box<dyn Clock>>,
     target: Arc<Target>,
     patience: Duration,
-    link: Mutex<Option<Link>>,
+    links: Links,
 }
 
 /// Whether a call may be made again when nobody knows whether it was done.
@@ -101,16 +103,21 @@ impl Postgres {
     }
 
     fn with(address: &str, clock: Option<Box<dyn Clock>>) -> Result<Self> {
-        let (target, link) = (Arc::new(Target::parse(address)?), Mutex::new(None));
-        let store = Self { clock, target, patience: PATIENCE, link };
-        let mut slot = store.lock()?;
-        *slot = Some(store.patiently(Broken::is_full_or_starting, || {
-            let mut link = Link::connect(&store.target)?;
-            migrations::migrate(&mut link, &store.target)?;
-            Ok(link)
-        })?);
-        drop(slot);
+        let (target, links) = (Arc::new(Target::parse(address)?), Links::new(1));
+        let store = Self { clock, target, patience: PATIENCE, links };
+        let mut place = store.links.enter();
+        store.patiently(Broken::is_full_or_starting, || {
+            place.link(|| store.connect()).map(|_| ())
+        })?;
+        drop(place);
         Ok(store)
+    }
+
+    fn connect(&self) -> Result<Link, Broken> {
+        let mut link = Link::connect(&self.target)?;
+        // The server may have been replaced by one of another version.
+        migrations::migrate(&mut link, &self.target)?;
+        Ok(link)
     }
 
     /// How long to keep trying to reach a server. Even with zero, a call that finds its connection lost is tried once more on
@@ -121,12 +128,11 @@ impl Postgres {
         self
     }
 
-    fn lock(&self) -> Result<MutexGuard<'_, Option<Link>>> {
-        self.link.lock().map_err(|_| Error::Backend {
-            place: self.target.place.clone(),
-            doing: "taking the lock of its connection",
-            source: "a thread that held it panicked".into(),
-        })
+    /// How many connections to open at most, one by default: as many calls are made at a time, and others wait.
+    #[must_use]
+    pub fn connections(mut self, most: usize) -> Self {
+        self.links.limit(most);
+        self
     }
 
     /// The time, where it is not the server's.
@@ -140,24 +146,14 @@ impl Postgres {
         again: Again,
         mut work: impl FnMut(&mut Link) -> Result<T, Broken>,
     ) -> Result<T> {
-        let mut slot = self.lock()?;
+        let mut place = self.links.enter();
         let may_retry = |broken: &Broken| {
             broken.is_passing() && (again == Again::Harmless || !broken.was_committing())
         };
         self.patiently(may_retry, || {
-            let link = match &mut *slot {
-                Some(link) if !link.is_closed() => link,
-                slot => {
-                    let mut link = Link::connect(&self.target)?;
-                    // The server may have been replaced by one of another version.
-                    migrations::migrate(&mut link, &self.target)?;
-                    slot.insert(link)
-                }
-            };
-            let result = work(link);
+            let result = work(place.link(|| self.connect())?);
             if result.as_ref().is_err_and(|broken| !broken.leaves_a_usable_connection()) {
-                // Whatever it was in the middle of ends with it.
-                *slot = None;
+                place.close();
             }
             result
         })

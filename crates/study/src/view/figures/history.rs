@@ -1,6 +1,7 @@
 //! The best value so far, and all values, over trials or over time.
 //!
-//! One pass over the study: a million trials take some milliseconds, and the answer has a point a pixel at most.
+//! One pass over the study, and one over what is in the picture: a million trials take some milliseconds, and the answer has a
+//! point a pixel at most.
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,12 @@ impl Points {
         self.x.push(x);
         self.y.push(y);
     }
+
+    fn pop(&mut self) {
+        self.trial.pop();
+        self.x.pop();
+        self.y.pop();
+    }
 }
 
 /// The history of a study; `None` if it has no such objective.
@@ -111,38 +118,62 @@ pub fn history(chronicle: &Chronicle, view: &View) -> Option<History> {
     let values = chronicle.objectives().get(view.objective)?;
     let direction = chronicle.goal().objectives().get(view.objective)?.direction;
     let low_is_good = direction.turn(1.0) > 0.0;
-    let began =
-        chronicle.proposed().iter().copied().filter(|time| time.is_finite()).reduce(f64::min);
+    let began = chronicle.began();
     let origin = began.unwrap_or(0.0);
     let finished = chronicle.finished();
-    let order: &mut dyn Iterator<Item = usize> = match view.by {
-        By::Trial => &mut (0..chronicle.len()).filter(|&id| finished[id].is_finite()),
-        By::Time => &mut chronicle.order().iter().map(|&id| id as usize),
+    let place = |id: usize| match view.by {
+        By::Trial => id as f64,
+        By::Time => finished[id] - origin,
     };
-    let places: Vec<(usize, f64)> = order
-        .map(|id| match view.by {
-            By::Trial => (id, id as f64),
-            By::Time => (id, finished[id] - origin),
-        })
-        .collect();
     let all = match view.by {
         By::Trial => Range { low: 0.0, high: chronicle.len().saturating_sub(1).max(1) as f64 },
-        By::Time => Range::of(places.iter().map(|&(_, x)| x).chain([0.0])),
+        By::Time => {
+            let ends = chronicle.first_and_last_end();
+            Range::of(ends.into_iter().flatten().map(|end| end - origin).chain([0.0]))
+        }
     };
     let x = window(all, view);
-    let inside = |x_place: f64| x.low <= x_place && x_place <= x.high;
-    let standings = chronicle.standings();
-    let complete = |id: usize| standings[id] == Standing::Complete;
-
     let drawn = |value: f64| if view.log { value.log10() } else { value };
-    let in_picture = || {
-        places
-            .iter()
-            .filter(|&&(id, place)| inside(place) && complete(id))
-            .map(|&(id, place)| (id, place, values[id]))
+    let (width, height) = (view.width.clamp(1, LARGEST), view.height.clamp(1, LARGEST));
+
+    let standings = chronicle.standings();
+    let mut best = Improvements::new(x, width * 2);
+    let mut failed = vec![0; (width / 4).max(1)];
+    let mut positive = true;
+    // The complete trials in the picture, and their values as they are drawn.
+    let (mut ids, mut shown) = (Vec::new(), Vec::new());
+    let mut see = |id: usize| {
+        let at = place(id);
+        if at > x.high {
+            return;
+        }
+        match standings[id] {
+            Standing::Complete => {
+                let value = values[id];
+                best.see(id, at, value, direction.turn(value));
+                if at >= x.low {
+                    positive &= value > 0.0;
+                    ids.push(id as u32);
+                    shown.push(drawn(value));
+                }
+            }
+            // What was stopped early did not fail.
+            Standing::Stopped => {}
+            _ => {
+                if let Some(part) = x.cell(at, failed.len()) {
+                    failed[part] += 1;
+                }
+            }
+        }
     };
-    let positive = in_picture().all(|(_, _, value)| value > 0.0);
-    let mut shown: Vec<f64> = in_picture().map(|(_, _, value)| drawn(value)).collect();
+    match view.by {
+        By::Trial => {
+            let last = (x.high.max(0.0) as usize).saturating_add(1).min(chronicle.len());
+            (0..last).filter(|&id| finished[id].is_finite()).for_each(&mut see);
+        }
+        By::Time => chronicle.order().iter().for_each(|&id| see(id as usize)),
+    }
+
     let y = if view.whole {
         shown.retain(|value| value.is_finite());
         Range::of(shown.iter().copied())
@@ -150,32 +181,17 @@ pub fn history(chronicle: &Chronicle, view: &View) -> Option<History> {
         telling_range(&mut shown, low_is_good)
     };
     let beyond = shown.iter().filter(|value| !(y.low..=y.high).contains(*value)).count();
-    let (width, height) = (view.width.clamp(1, LARGEST), view.height.clamp(1, LARGEST));
+    let in_picture = ids.into_iter().map(|id| id as usize);
     let few = shown.len() <= POINTS;
-    let mut points = Points::default();
+    let (mut points, mut grid) = (None, None);
     if few {
-        in_picture().for_each(|(id, x, value)| points.push(id, x, value));
+        let mut kept = Points::default();
+        in_picture.for_each(|id| kept.push(id, place(id), values[id]));
+        points = Some(kept);
+    } else {
+        let all = in_picture.map(|id| (place(id), drawn(values[id])));
+        grid = Some(Grid::new(all, [x, y], [width, height]));
     }
-    let grid =
-        || Grid::new(in_picture().map(|(_, x, value)| (x, drawn(value))), [x, y], [width, height]);
-    let parts = (width / 4).max(1);
-    let mut failed = vec![0; parts];
-    for &(id, place) in &places {
-        // What was stopped early did not fail.
-        let failed_here = !complete(id) && standings[id] != Standing::Stopped;
-        if let (true, Some(part)) = (failed_here, x.cell(place, parts)) {
-            failed[part] += 1;
-        }
-    }
-    let improvements = places.iter().filter(|&&(id, _)| complete(id)).scan(
-        f64::INFINITY,
-        |least, &(id, place)| {
-            let turned = direction.turn(values[id]);
-            let better = turned < *least;
-            *least = least.min(turned);
-            Some(better.then_some((id, place, values[id])))
-        },
-    );
     Some(History {
         by: view.by,
         x,
@@ -185,9 +201,9 @@ pub fn history(chronicle: &Chronicle, view: &View) -> Option<History> {
         began,
         shown: shown.len(),
         beyond,
-        points: few.then_some(points),
-        grid: (!few).then(grid),
-        best: thinned(improvements.flatten(), x, width * 2),
+        points,
+        grid,
+        best: best.kept,
         failed,
     })
 }
@@ -198,28 +214,34 @@ fn window(all: Range, view: &View) -> Range {
     if low < high { Range { low, high } } else { all }
 }
 
-/// The improvements inside the picture, the last before it, and of each cell the last only.
-fn thinned(
-    improvements: impl Iterator<Item = (usize, f64, f64)>,
+/// The improvements inside a picture, the last before it, and of each cell the last only.
+struct Improvements {
+    kept: Points,
     x: Range,
     cells: usize,
-) -> Points {
-    let mut kept = Points::default();
-    let mut latest = None;
-    for (id, place, value) in improvements {
-        if place > x.high {
-            break;
-        }
-        let cell = x.cell(place, cells);
-        if cell == latest && !kept.x.is_empty() {
-            kept.trial.pop();
-            kept.x.pop();
-            kept.y.pop();
-        }
-        latest = cell;
-        kept.push(id, place, value);
+    /// The best so far, turned so that low is good.
+    least: f64,
+    /// The cell of the last that was kept.
+    latest: Option<usize>,
+}
+
+impl Improvements {
+    fn new(x: Range, cells: usize) -> Self {
+        Self { kept: Points::default(), x, cells, least: f64::INFINITY, latest: None }
     }
-    kept
+
+    /// The next trial.
+    fn see(&mut self, id: usize, place: f64, value: f64, turned: f64) {
+        if turned < self.least {
+            self.least = turned;
+            let cell = self.x.cell(place, self.cells);
+            if cell == self.latest {
+                self.kept.pop();
+            }
+            self.latest = cell;
+            self.kept.push(id, place, value);
+        }
+    }
 }
 
 #[cfg(test)]

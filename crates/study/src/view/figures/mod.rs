@@ -5,6 +5,7 @@ pub mod curves;
 pub mod front;
 pub mod history;
 pub mod landscape;
+pub mod limits;
 pub mod parallel;
 pub mod scatter;
 pub mod slices;
