@@ -59,13 +59,14 @@ impl Links {
 impl Place<'_> {
     /// An open connection: its own, one that another call has left since, or a new one.
     pub fn link<E>(&mut self, connect: impl FnOnce() -> Result<Link, E>) -> Result<&mut Link, E> {
-        if self.link.as_ref().is_none_or(Link::is_closed) {
-            self.link = self.links.lock().idle.pop();
-        }
-        Ok(match &mut self.link {
-            Some(link) if !link.is_closed() => link,
-            slot => slot.insert(connect()?),
-        })
+        let is_open = |link: &Link| !link.is_closed();
+        let own = self.link.take().filter(is_open);
+        let open = own.or_else(|| self.links.lock().idle.pop().filter(is_open));
+        let link = match open {
+            Some(link) => link,
+            None => connect()?,
+        };
+        Ok(self.link.insert(link))
     }
 
     /// Closes the connection. Whatever it was in the middle of ends with it. What the server did to this one it probably did to
