@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use wimble::goal::Goal;
 use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
-use wimble_study::view::{self, Chronicle};
+use wimble_study::view::filter::Sieve;
 use wimble_study::{Attributes, Filter, Outcome, Stage, Study, Trial};
 
 use crate::columns::Columns;
@@ -116,15 +116,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut trials = match &arguments.condition {
         None => select(arguments, arguments.limit, order, &study)?,
         Some(condition) => {
-            let store = study.store();
-            let mut chronicle = Chronicle::new(store.study(&study.settings().name)?);
-            chronicle.catch_up(&**store)?;
-            let filter = view::filter::Filter::parse(condition, &chronicle)
+            let record = study.store().study(&study.settings().name)?;
+            let mut sieve = Sieve::parse(condition, record)
                 .map_err(|mistake| Usage(format!("--where: {mistake}")))?;
             let is_met = move |trial: &wimble_study::Result<Trial>| match trial {
-                // A trial that came after the others were looked at is in no comparison.
-                Ok(trial) => usize::try_from(trial.id)
-                    .is_ok_and(|id| id < chronicle.len() && filter.is_met(&chronicle, id)),
+                Ok(trial) => sieve.lets_through(trial),
                 Err(_) => true,
             };
             let all = select(arguments, None, order, &study)?.filter(is_met);
