@@ -58,6 +58,9 @@ impl FromStr for Mode {
             "verify-ca" => Self::VerifyCa,
             "verify-full" => Self::VerifyFull,
             _ => {
+                // What is no word may be more than the user meant, a password among it.
+                let is_word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+                let text = if is_word { text } else { "…" };
                 return Err(format!(
                     "has sslmode={text}; write disable, prefer, require, verify-ca or verify-full"
                 ));
