@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
 use crate::note::Note;
+use crate::random::random_share;
 use crate::settings::{Record, Settings};
 use crate::step::{Report, Step};
 use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Stage, Store, Tell};
@@ -186,7 +187,19 @@ impl Study {
             return Ok(claims);
         }
         let mut model = match self.model.try_lock() {
-            Ok(model) => model,
+            Ok(model) => match model.crowd.wait(random_share()).filter(|_| !ask.fresh) {
+                None => model,
+                Some(wait) => {
+                    // Others propose too: whoever is first fills the queue for all.
+                    drop(model);
+                    std::thread::sleep(wait);
+                    reply = self.store.ask(name, ask, None)?;
+                    if let Reply::Claims(claims) = reply {
+                        return Ok(claims);
+                    }
+                    self.model()?
+                }
+            },
             Err(_) => {
                 let model = self.model()?;
                 // Another thread may have filled the queue while this one waited for the model: look again first.
