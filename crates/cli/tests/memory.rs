@@ -10,9 +10,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A few trials and many.
-const SIZES: [usize; 2] = [2_000, 40_000];
-/// Held in memory, the difference would take more than this: over half a kilobyte a trial, in bytes.
-const FLAT: u64 = 12_000_000;
+const SIZES: [usize; 2] = [2_000, 20_000];
+/// Held in memory, the difference would take more than this: half a kilobyte a trial, in bytes.
+const FLAT: u64 = 9_000_000;
 
 /// Runs the command in a folder; gives the peak of its memory in bytes.
 fn peak(folder: &Path, arguments: &[&str]) -> u64 {

@@ -201,6 +201,12 @@ pub(crate) fn is_shown(name: &str) -> bool {
     SHOWN.contains(&name)
 }
 
+/// A value from an address as a message may show it: what is no word or path may be more than the user meant, with a password in it.
+pub(crate) fn if_plain(value: &str) -> &str {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./ ~+,".contains(c);
+    if value.chars().all(is_plain) { value } else { "…" }
+}
+
 /// Whether the value of a parameter holds another one: somebody wrote `?` where `&` was meant.
 fn may_hold_a_password(value: &str) -> bool {
     let decoded = percent_encoding::percent_decode_str(value).decode_utf8_lossy().to_lowercase();
