@@ -39,6 +39,9 @@ const USUAL: std::ops::Range<u64> = 0..4_000;
 /// ended its trial. `.ci/faults` puts these faults back.
 const FOUND_NAMES: &[u64] = &[0, 1, 2, 4, 5];
 const FOUND_LEASES: &[u64] = &[3, 5, 51, 53, 54];
+/// Worlds in which two workers evaluated one trial: an ask whose answer was lost, and which was made again, did not count as a
+/// sign of life.
+const FOUND_ASKS: &[u64] = &[418_128, 526_400, 540_620];
 /// How many worlds a thread takes at a time, and after how many a long run says where it is.
 const SHARE: u64 = 50;
 const PROGRESS: u64 = 50_000;
@@ -368,6 +371,11 @@ fn worlds_that_found_incarnations_taken_for_one_worker() {
 #[test]
 fn worlds_that_found_due_leases_that_ended_trials() {
     live_again(FOUND_LEASES);
+}
+
+#[test]
+fn worlds_that_found_asks_that_were_no_sign_of_life() {
+    live_again(FOUND_ASKS);
 }
 
 fn live_again(seeds: &[u64]) {
