@@ -193,11 +193,10 @@ impl Study {
                     // Others propose too: whoever is first fills the queue for all.
                     drop(model);
                     std::thread::sleep(wait);
+                    let model = self.model()?;
+                    // With the model in hand: another thread may have brought it further than what was said before.
                     reply = self.store.ask(name, ask, None)?;
-                    if let Reply::Claims(claims) = reply {
-                        return Ok(claims);
-                    }
-                    self.model()?
+                    model
                 }
             },
             Err(_) => {
