@@ -1,10 +1,4 @@
 //! How many others propose at the same time.
-//!
-//! Of all who find the queue empty, one fills it; the others read what changed and propose in vain. So a process that proposed
-//! in vain proposes more points the next time, which serve the others too, and first waits for a short random time: most then find
-//! the queue filled.
-
-use std::time::Duration;
 
 /// How many processes propose at the same time, as seen from here: all but one of them propose in vain.
 #[derive(Debug, Default)]
@@ -22,10 +16,6 @@ impl Crowd {
     /// So many proposals in a row that were of use are followed by one of half as many points.
     const CALM: u32 = 8;
 
-    /// About as long as a proposal of a cheap method takes on its way: of a crowd twice as large, as many propose at once
-    /// if each waits for up to twice as long.
-    const SLOT: Duration = Duration::from_micros(500);
-
     /// Whether a proposal was of use: others will be faster next time too, unless what is proposed serves several of them.
     pub fn note(&mut self, used: bool) {
         self.used = if used { self.used + 1 } else { 0 };
@@ -34,13 +24,6 @@ impl Crowd {
         } else if self.used.is_multiple_of(Self::CALM) {
             self.doublings = self.doublings.saturating_sub(1);
         }
-    }
-
-    /// How long to wait before proposing, from a random number in [0, 1): the more others there are, the longer. Nothing where nobody
-    /// else proposes.
-    pub fn wait(&self, random: f64) -> Option<Duration> {
-        let most = Self::SLOT * (1 << self.doublings);
-        (self.doublings > 0).then(|| most.mul_f64(random))
     }
 
     /// How many points to propose instead of `count`: those that nobody waits for lie in the queue for whoever asks next.
@@ -67,16 +50,5 @@ mod tests {
         assert_eq!(crowd.widen(1), 1);
         (0..100).for_each(|_| crowd.note(false));
         assert_eq!((crowd.widen(1), crowd.widen(64), crowd.widen(1_000)), (128, 128, 1_000));
-    }
-
-    #[test]
-    fn who_is_alone_waits_for_nobody_and_a_crowd_spreads_out() {
-        let mut crowd = Crowd::default();
-        assert_eq!(crowd.wait(0.9), None);
-        crowd.note(false);
-        assert_eq!(crowd.wait(0.5), Some(Duration::from_micros(500)));
-        (0..100).for_each(|_| crowd.note(false));
-        assert_eq!(crowd.wait(0.0), Some(Duration::ZERO));
-        assert_eq!(crowd.wait(0.5), Some(Duration::from_millis(32)));
     }
 }

@@ -2,16 +2,6 @@
 
 use std::fmt::Write as _;
 
-/// A number in [0, 1) that differs between processes: for waiting times, not for anything that is proposed.
-pub(crate) fn random_share() -> f64 {
-    let mut bytes = [0_u8; 4];
-    // Without random numbers all wait for half of the time.
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => f64::from(u32::from_le_bytes(bytes)) / (f64::from(u32::MAX) + 1.0),
-        Err(_) => 0.5,
-    }
-}
-
 /// 32 hexadecimal digits that no other process, and no earlier one, has.
 pub(crate) fn random_word() -> String {
     let mut bytes = [0_u8; 16];

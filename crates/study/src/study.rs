@@ -27,7 +27,6 @@ use crate::error::{Error, Result};
 use crate::follower::{Follower, Progress};
 use crate::front::{Front, Watch};
 use crate::note::Note;
-use crate::random::random_share;
 use crate::settings::{Record, Settings};
 use crate::step::{Report, Step};
 use crate::store::{Ask, Filter, Proposal, Refused, Reply, Resume, Stage, Store, Tell};
@@ -187,18 +186,7 @@ impl Study {
             return Ok(claims);
         }
         let mut model = match self.model.try_lock() {
-            Ok(model) => match model.crowd.wait(random_share()).filter(|_| !ask.fresh) {
-                None => model,
-                Some(wait) => {
-                    // Others propose too: whoever is first fills the queue for all.
-                    drop(model);
-                    std::thread::sleep(wait);
-                    let model = self.model()?;
-                    // With the model in hand: another thread may have brought it further than what was said before.
-                    reply = self.store.ask(name, ask, None)?;
-                    model
-                }
-            },
+            Ok(model) => model,
             Err(_) => {
                 let model = self.model()?;
                 // Another thread may have filled the queue while this one waited for the model: look again first.
