@@ -242,3 +242,45 @@ fn an_attribute_that_is_too_large_is_left_out_of_an_import_and_named() {
     let trials = desk.trials("wimble.db", "s");
     assert_eq!(trials[1]["attributes"], serde_json::json!({ "small": 1 }));
 }
+
+#[test]
+fn a_damaged_storage_is_restored_from_json_lines() {
+    let desk = Desk::new("trials = 12", "echo $(( $WIMBLE_TRIAL * 7 % 12 ))");
+    finish(desk.start("state", &["run", "study.toml", "--storage", "studies.db"]));
+    let before = desk.trials("studies.db", "s");
+    let export = ["export", "s", "--storage", "studies.db", "--out", "backup.jsonl"];
+    finish(desk.start("state", &export));
+    // A disk that lost its pages.
+    let mut file = std::fs::read(desk.path("studies.db")).unwrap();
+    let half = file.len() / 2;
+    file[4_096..half].fill(0);
+    std::fs::write(desk.path("studies.db"), file).unwrap();
+    let doctor = desk.wimble("state", &["doctor", "--storage", "studies.db"]).output().unwrap();
+    assert!(!doctor.status.success(), "the doctor found nothing");
+    let import = ["import", "backup.jsonl", "--study", "study.toml", "--storage", "new.db"];
+    finish(desk.start("state", &import));
+    let after = desk.trials("new.db", "s");
+    let known = |trial: &Json| {
+        let cells = ["trial", "state", "value", "params", "attributes", "started", "finished"];
+        cells.map(|cell| trial[cell].clone())
+    };
+    assert_eq!(before.len(), 12);
+    assert!(before.iter().map(known).eq(after.iter().map(known)), "{before:?}\n{after:?}");
+    // The study goes on from there: what was imported does not count for its budget.
+    let run = ["run", "study.toml", "--storage", "new.db"];
+    finish(desk.start("state", &run));
+    assert_eq!(desk.trials("new.db", "s").len(), 24);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_command_put_into_a_session_of_its_own_ends_with_a_runner_that_is_killed() {
+    let daemon = "(setsid sh -c \"echo up >> begun; sleep 4; echo x >> alive\" &); sleep 600";
+    let desk = Desk::new("trials = 1", daemon);
+    let mut runner = desk.start("state", &["run", "study.toml", "--storage", "studies.db"]);
+    wait_until("the daemon is up", || !desk.lines("begun").is_empty());
+    runner.kill().unwrap();
+    runner.wait().unwrap();
+    sleep(Duration::from_secs(5));
+    assert_eq!(desk.lines("alive"), Vec::<String>::new(), "it outlived its runner");
+}

@@ -204,8 +204,16 @@ impl Model {
                 Plain::LostForGood => false,
                 Plain::Queued(_) | Plain::Imported { .. } => true,
             };
-            let claims = claims.iter().filter(|(token, _)| is_open(token)).copied().collect();
-            return if same { Said::Claims(claims) } else { Said::KeyReused };
+            let claims: Vec<(Token, u32)> =
+                claims.iter().filter(|(token, _)| is_open(token)).copied().collect();
+            if !same {
+                return Said::KeyReused;
+            }
+            // Whoever asks again is alive.
+            for (token, _) in &claims {
+                self.heartbeat(*token);
+            }
+            return Said::Claims(claims);
         }
         let is_own = |plain: &Plain| matches!(plain, Plain::Running { worker, incarnation, .. } if (*worker, *incarnation) == asker);
         let find = |wish: &dyn Fn(&Plain) -> bool| -> Vec<usize> {

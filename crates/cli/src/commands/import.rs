@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use wimble_study::attributes::LARGEST;
 use wimble_study::exchange::{Format, Row, csv, json_lines, optuna};
@@ -44,24 +44,22 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let place = || arguments.file.display().to_string();
     let format = format::of(arguments.format, Some(&arguments.file))?;
     let (study, source) = if format == Format::Optuna {
-        let mut found =
-            optuna::read(&arguments.file, arguments.from.as_deref()).with_context(place)?;
-        let source =
-            Source::Rows(std::mem::take(&mut found.rows), std::mem::take(&mut found.notes));
-        (open_for(arguments, Some(found))?, source)
+        let found = optuna::read(&arguments.file, arguments.from.as_deref()).with_context(place)?;
+        (open_for(arguments, Some(&found))?, Source::Optuna(Box::new(found)))
     } else {
         (open_for(arguments, None)?, Source::open(&arguments.file, format).with_context(place)?)
     };
-    let mut notes = source.notes();
+    let mut left_out = Vec::new();
     // All are checked before the first is added.
     let mut count = 0_u64;
-    source
+    let mut notes = source
         .each(&study, &mut |row| {
-            addition(&study, &row, count, &mut notes)?;
+            addition(&study, &row, count, &mut left_out)?;
             count += 1;
             Ok(())
         })
         .with_context(place)?;
+    notes.append(&mut left_out);
     let before = study.counts()?.total();
     let mut chunk = Vec::with_capacity(CHUNK);
     source
@@ -93,9 +91,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Where rows come from. They are gone through twice, and those of a file are never all in memory.
+/// Where rows come from. They are gone through twice, and never all in memory.
 enum Source {
-    Rows(Vec<Row>, Vec<String>),
+    Optuna(Box<optuna::Found>),
     File(PathBuf, Format),
     /// What cannot be read twice, such as a pipe.
     Text(Vec<u8>, Format),
@@ -109,25 +107,19 @@ impl Source {
         Ok(Self::Text(std::fs::read(path)?, format))
     }
 
-    /// What a user should know.
-    fn notes(&self) -> Vec<String> {
-        match self {
-            Self::Rows(_, notes) => notes.clone(),
-            Self::File(..) | Self::Text(..) => Vec::new(),
-        }
-    }
-
-    fn each(&self, study: &Study, each: &mut dyn FnMut(Row) -> Result<()>) -> Result<()> {
+    /// Gives every row to `each`. Returns what a user should know.
+    fn each(&self, study: &Study, each: &mut dyn FnMut(Row) -> Result<()>) -> Result<Vec<String>> {
         let Settings { space, goal, .. } = study.settings();
         let mut read = |text: &mut dyn BufRead, format: Format| match format {
             Format::Csv => csv::read(space, goal, text, &mut *each),
             Format::Jsonl | Format::Optuna => json_lines::read(text, &mut *each),
         };
         match self {
-            Self::File(path, format) => Ok(read(&mut BufReader::new(File::open(path)?), *format)?),
-            Self::Text(text, format) => Ok(read(&mut text.as_slice(), *format)?),
-            Self::Rows(rows, _) => rows.iter().cloned().try_for_each(each),
+            Self::File(path, format) => read(&mut BufReader::new(File::open(path)?), *format)?,
+            Self::Text(text, format) => read(&mut text.as_slice(), *format)?,
+            Self::Optuna(found) => return found.each(each),
         }
+        Ok(Vec::new())
     }
 }
 
@@ -148,7 +140,7 @@ fn addition(study: &Study, row: &Row, number: u64, notes: &mut Vec<String>) -> R
 }
 
 /// The study to add to; one of Optuna's is created.
-fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study> {
+fn open_for(arguments: &Arguments, found: Option<&optuna::Found>) -> Result<Study> {
     let which = Which::of(arguments.study.clone(), arguments.storage.clone());
     if which.path().is_some() {
         return which.open_or_create();
@@ -158,8 +150,12 @@ fn open_for(arguments: &Arguments, found: Option<optuna::Found>) -> Result<Study
     let name = arguments.study.clone().unwrap_or_else(|| found.name.clone());
     match Study::open(Arc::clone(&store), &name) {
         Err(wimble_study::Error::UnknownStudy { .. }) => {
+            let space = match &found.space {
+                Ok(space) => space.clone(),
+                Err(reason) => bail!("{reason}"),
+            };
             let mut settings =
-                Settings::new(name, found.space?, DEFAULT_METHOD.parse()?).goal(found.goal);
+                Settings::new(name, space, DEFAULT_METHOD.parse()?).goal(found.goal.clone());
             if let Some(all) = settings.space.cardinality() {
                 settings.budget = settings.budget.min(u64::try_from(all).unwrap_or(u64::MAX));
             }

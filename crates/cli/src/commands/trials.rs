@@ -9,7 +9,7 @@ use wimble::goal::Goal;
 use wimble::space::{Kind, Value};
 use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
-use wimble_study::view::{self, Chronicle};
+use wimble_study::view::filter::Sieve;
 use wimble_study::{Attributes, Filter, Outcome, Settings, Stage, Study, Trial};
 
 use crate::columns::Columns;
@@ -123,33 +123,23 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.look()?;
     let goal = &study.settings().goal;
     let order = Order::of(&arguments.sort, study.settings())?;
-    // How many meet the condition, where nothing else chooses.
-    let mut matching = None;
+    let limit = arguments.limit.unwrap_or(usize::MAX);
     let mut trials = match &arguments.condition {
         None => select(arguments, arguments.limit, order, &study)?,
         Some(condition) => {
-            let store = study.store();
-            let mut chronicle = Chronicle::new(store.study(&study.settings().name)?);
-            chronicle.catch_up(&**store)?;
-            let filter = view::filter::Filter::parse(condition, &chronicle)
+            let record = study.store().study(&study.settings().name)?;
+            let mut sieve = Sieve::parse(condition, record)
                 .map_err(|mistake| usage(format!("--where: {mistake}")))?;
-            if arguments.state.is_none() && arguments.worker.is_none() {
-                let is_met = |id: &usize| filter.is_met(&chronicle, *id);
-                matching = Some((0..chronicle.len()).filter(is_met).count());
-            }
             let is_met = move |trial: &wimble_study::Result<Trial>| match trial {
-                // A trial that came after the others were looked at is in no comparison.
-                Ok(trial) => usize::try_from(trial.id)
-                    .is_ok_and(|id| id < chronicle.len() && filter.is_met(&chronicle, id)),
+                Ok(trial) => sieve.lets_through(trial),
                 Err(_) => true,
             };
-            let all = select(arguments, None, order, &study)?.filter(is_met);
-            Box::new(all.take(arguments.limit.unwrap_or(usize::MAX)))
+            Box::new(select(arguments, None, order, &study)?.filter(is_met))
         }
     };
     let mut out = crate::terminal::out();
     if arguments.json {
-        for trial in trials {
+        for trial in trials.take(limit) {
             writeln!(out, "{}", serde_json::to_string(&Row::new(&trial?, goal))?)?;
         }
         return Ok(());
@@ -158,7 +148,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut shown = 0;
     let mut hidden: Vec<String> = Vec::new();
     loop {
-        let block: Vec<Trial> = trials.by_ref().take(BLOCK).collect::<Result<_, _>>()?;
+        let block: Vec<Trial> =
+            trials.by_ref().take(BLOCK.min(limit - shown)).collect::<Result<_, _>>()?;
         if block.is_empty() && shown > 0 {
             break;
         }
@@ -185,11 +176,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             break;
         }
     }
+    // Without a condition, trials beyond the limit are not read.
+    let mut matching = shown as u64;
+    for trial in trials {
+        trial?;
+        matching += 1;
+    }
     let all = study.counts()?.total();
     if shown == 0 {
         let (name, place) = (&study.settings().name, arguments.which.storage.address()?);
         writeln!(out, "\nNo trial of `{name}` in the storage {place} matches; it has {all}")?;
-    } else if let Some(matching) = matching.filter(|matching| (*matching as u64) < all) {
+    } else if arguments.condition.is_some() && matching < all {
         writeln!(out, "\n{shown} of {matching} trials that match; the study has {all}")?;
     } else if (shown as u64) < all {
         writeln!(out, "\n{shown} of {all} trials")?;

@@ -1,6 +1,7 @@
 //! How far do SQLite and PostgreSQL go, in workers, trials a second and trials in all?
 //!
 //! usage: scale [--trials N] [--processes N] [--seconds S] ADDRESS...
+//!        scale rate ADDRESS PROCESSES THREADS BATCH SECONDS
 //!
 //! Measures each storage with up to N processes (64) and up to N trials (a million), and goes on from there by a simulation
 //! on virtual time with the measured costs. Prints the tables of docs/guide/scale.md.
@@ -21,8 +22,16 @@ type Done<T> = Result<T, Box<dyn Error>>;
 fn main() -> Done<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["worker", address, study, name, seconds] => {
-            return measurement::work(address, study, name, seconds.parse()?);
+        ["worker", address, study, name, threads, seconds] => {
+            return measurement::work(address, study, name, threads.parse()?, seconds.parse()?);
+        }
+        ["rate", address, processes, threads, batch, seconds] => {
+            let (processes, threads) = (processes.parse()?, threads.parse()?);
+            let rate =
+                Place::new(address).rate(processes, threads, batch.parse()?, seconds.parse()?)?;
+            return say(&format!(
+                "{processes} processes with {threads} threads, batches of {batch}: {rate:.0} trials/s"
+            ));
         }
         ["reader", address, study] => return measurement::read(address, study),
         _ => {}

@@ -12,6 +12,8 @@ use super::{Done, workers};
 const CALLS: usize = 51;
 /// Trials that are added in one call.
 const CHUNK: u64 = 1_000;
+/// Trials of each worker before its time begins: a process that starts prepares its statements and reads the history.
+const WARM: u64 = 3;
 
 /// A storage.
 pub struct Place {
@@ -60,7 +62,7 @@ impl Place {
         while processes <= most {
             let batches = if processes == 1 { vec![1] } else { vec![1, processes] };
             for batch in batches {
-                let rate = self.rate(processes, batch, seconds)?;
+                let rate = self.rate(processes, 1, batch, seconds)?;
                 rates.push(Rate { processes, batch, rate });
             }
             processes *= 2;
@@ -68,11 +70,13 @@ impl Place {
         Ok(rates)
     }
 
-    fn rate(&self, processes: usize, batch: usize, seconds: f64) -> Done<f64> {
+    /// Trials a second of so many processes with so many threads each.
+    pub fn rate(&self, processes: usize, threads: usize, batch: usize, seconds: f64) -> Done<f64> {
         let name = self.create(&format!("rate-{processes}-{batch}"), batch)?;
-        let seconds = seconds.to_string();
+        let (seconds, threads) = (seconds.to_string(), threads.to_string());
         let worker = |number: usize| {
-            workers::spawn(["worker", &self.address, &name, &format!("w{number}"), &seconds])
+            let worker = format!("w{number}");
+            workers::spawn(["worker", &self.address, &name, &worker, &threads, &seconds])
         };
         let mut children = (0..processes).map(worker).collect::<Done<Vec<_>>>()?;
         let start = workers::begin(&mut children)?;
@@ -169,18 +173,40 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// A worker that asks and tells for so long, and says how often.
-pub fn work(address: &str, study: &str, name: &str, seconds: f64) -> Done<()> {
+/// A process whose threads ask and tell for so long, and which says how often.
+pub fn work(address: &str, study: &str, name: &str, threads: usize, seconds: f64) -> Done<()> {
     let study = Study::open(wimble_study::open(address)?, study)?;
+    let trial = |worker: &str, number: u64| -> wimble_study::Result<u64> {
+        let claims = study.ask(worker, &format!("{worker}-{number}"), 1)?;
+        for claim in &claims {
+            study.tell(claim.token, &Outcome::from(claim.trial as f64), "t")?;
+        }
+        Ok(claims.len() as u64)
+    };
+    for number in 0..WARM {
+        trial(name, number)?;
+    }
     writeln!(std::io::stdout(), "ready")?;
     std::io::stdin().read_line(&mut String::new())?;
-    let (start, mut told) = (Instant::now(), 0_u64);
-    while start.elapsed() < Duration::from_secs_f64(seconds) {
-        for claim in study.ask(name, &format!("{name}-{told}"), 1)? {
-            study.tell(claim.token, &Outcome::from(claim.trial as f64), "t")?;
-            told += 1;
+    let start = Instant::now();
+    let work = &|thread: usize| -> wimble_study::Result<u64> {
+        let (worker, mut told) = (format!("{name}-{thread}"), 0);
+        while start.elapsed() < Duration::from_secs_f64(seconds) {
+            told += trial(&worker, told)?;
         }
-    }
+        Ok(told)
+    };
+    let told = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        let told = threads.into_iter().map(|thread| -> Done<u64> {
+            match thread.join() {
+                Ok(told) => Ok(told?),
+                Err(_) => Err("a worker panicked".into()),
+            }
+        });
+        told.sum::<Done<u64>>()
+    })?;
     writeln!(std::io::stdout(), "{told}")?;
     Ok(())
 }

@@ -32,6 +32,7 @@ pub mod finding;
 mod guardian;
 mod kept_results;
 pub mod live_steps;
+mod mark;
 pub mod process;
 pub mod report_socket;
 mod slots;

@@ -1,6 +1,7 @@
 //! One run of a command: a process group of its own, output read as it comes, an end in any case.
 //!
-//! The child has a process group to itself, so that whatever it starts ends with it. It is asked to end with SIGTERM, and after
+//! The child has a process group to itself, so that whatever it starts ends with it; what leaves the group is found by a mark
+//! (mark.rs). It is asked to end with SIGTERM, and after
 //! a grace time ended with SIGKILL. Standard output and error are read by two threads, which keep the last
 //! [`KEPT`] bytes of each and copy all of it to log files if there are any: a child never waits for a full pipe, and a
 //! talkative one costs no memory. The group also dies with this process, however that ends (guardian.rs).
@@ -21,6 +22,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::evaluator::STOP_FILE;
 use super::guardian::Guardian;
 use super::live_steps::{Lines, LiveSteps};
+use super::mark::{MARK, Mark};
 use super::report_socket::REPORT;
 
 /// How much of each stream is kept, in bytes.
@@ -92,9 +94,10 @@ pub fn run(
         None => [None, None],
         Some([out, err]) => [Some(create(out)?), Some(create(err)?)],
     };
-    let guardian = Guardian::start();
+    let mark = Mark::new();
+    let guardian = Guardian::start(&mark);
     let guarded = guardian.as_ref().and_then(Guardian::group);
-    let mut child = spawn(invocation, guarded)?;
+    let mut child = spawn(invocation, guarded, &mark)?;
     let group = guarded.or_else(|| i32::try_from(child.id()).ok().and_then(Pid::from_raw));
     let (sender, receiver) = channel();
     let stdout = child
@@ -102,7 +105,10 @@ pub fn run(
         .take()
         .map(|stream| follow(stream, logs[0].take(), steps.cloned(), sender.clone()));
     let stderr = child.stderr.take().map(|stream| follow(stream, logs[1].take(), None, sender));
-    let (status, timed_out, stopped) = attend(&mut child, group, &receiver, limits)?;
+    let (status, timed_out, stopped) = attend(&mut child, group, &mark, &receiver, limits)?;
+    if timed_out || stopped {
+        end_what_is_left(&mark, limits);
+    }
     // What the child left behind may still hold its output open: it has the grace time to finish, too.
     if !drained(&receiver, limits.grace) {
         signal(group, Signal::KILL);
@@ -119,7 +125,7 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 /// Starts a child in a group, or at the head of a new one.
-fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
+fn spawn(invocation: &Invocation, group: Option<Pid>, mark: &Mark) -> io::Result<Child> {
     let Some((program, arguments)) = invocation.arguments.split_first() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"));
     };
@@ -134,6 +140,7 @@ fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
         .env_remove(REPORT)
         .env_remove(STOP_FILE)
         .envs(invocation.environment.iter().map(|(name, value)| (name, value)))
+        .env(MARK, mark.word())
         .current_dir(&invocation.folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -154,6 +161,7 @@ fn spawn(invocation: &Invocation, group: Option<Pid>) -> io::Result<Child> {
 fn attend(
     child: &mut Child,
     group: Option<Pid>,
+    mark: &Mark,
     receiver: &Receiver<()>,
     limits: &Limits<'_>,
 ) -> io::Result<(ExitStatus, bool, bool)> {
@@ -172,12 +180,15 @@ fn attend(
                 !stopped && limits.timeout.is_some_and(|timeout| started.elapsed() >= timeout);
             if stopped || timed_out {
                 signal(group, Signal::TERM);
+                // Those of the group have it already.
+                mark.signal(Signal::TERM, group);
                 asked = Some(Instant::now());
             }
         }
         let overdue = asked.is_some_and(|since: Instant| since.elapsed() >= limits.grace);
         if !killed && (overdue || urgency == Urgency::Kill) {
             signal(group, Signal::KILL);
+            mark.kill();
             killed = true;
         }
         // The end of both streams is the usual sign of the end of the child.
@@ -193,6 +204,18 @@ fn attend(
             // A child that closed its output and works on is looked at less and less often.
             look = (look * 2).min(LOOK);
         }
+    }
+}
+
+/// Ends what a child that had to end left behind: it was asked to end too, and has the same grace time.
+fn end_what_is_left(mark: &Mark, limits: &Limits<'_>) {
+    let until = Instant::now() + limits.grace;
+    while mark.is_borne() {
+        if Instant::now() >= until || (limits.urgency)() == Urgency::Kill {
+            mark.kill();
+            return;
+        }
+        std::thread::sleep(4 * LOOK);
     }
 }
 
@@ -335,6 +358,22 @@ mod tests {
         assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
         std::thread::sleep(Duration::from_millis(1_200));
         assert!(!file.exists(), "a grandchild survived");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_went_into_a_session_of_its_own_ends_with_a_child_that_must_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("alive");
+        // A daemon: its parent is gone, and it ignores requests.
+        let script = format!(
+            "(setsid sh -c \"trap '' TERM; sleep 2; echo x > '{}'\" &); sleep 30",
+            file.display()
+        );
+        let ended = run(&sh(&script), &limits(300, &|| Urgency::None), None).unwrap();
+        assert!(ended.timed_out);
+        std::thread::sleep(Duration::from_millis(2_500));
+        assert!(!file.exists(), "it survived");
     }
 
     #[test]

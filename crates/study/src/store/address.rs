@@ -212,6 +212,18 @@ pub(crate) fn is_shown(name: &str) -> bool {
     SHOWN.contains(&name)
 }
 
+/// A value from an address as a message may show it: what is no word or path may be more than the user meant, with a password in it.
+pub(crate) fn if_plain(value: &str) -> &str {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./ ~+,".contains(c);
+    if value.chars().all(is_plain) { value } else { "…" }
+}
+
+/// Whether the value of a parameter holds another one: somebody wrote `?` where `&` was meant.
+fn may_hold_a_password(value: &str) -> bool {
+    let decoded = percent_encoding::percent_decode_str(value).decode_utf8_lossy().to_lowercase();
+    decoded.contains('?') || decoded.contains("password")
+}
+
 /// An address as it may be shown: `…` for a password, and for whatever may hold one.
 pub(crate) fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else {
@@ -238,7 +250,7 @@ pub(crate) fn without_password(address: &str) -> String {
         None => (rest, None),
     };
     let shown = |pair: &str| match pair.split_once('=') {
-        Some((name, _)) if is_shown(name) => pair.to_owned(),
+        Some((name, value)) if is_shown(name) && !may_hold_a_password(value) => pair.to_owned(),
         Some((name, _)) if name.eq_ignore_ascii_case("password") => format!("{name}=…"),
         _ => "…".to_owned(),
     };
@@ -264,6 +276,14 @@ fn is_keyword_form(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_mark_in_the_place_of_an_ampersand_shows_no_password() {
+        let text = "postgresql://h/d?sslmode=require?password=s3cret";
+        assert_eq!(without_password(text), "postgresql://h/d?…");
+        let error = text.parse::<Address>().unwrap().check().unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("s3cret"), "{error:?}");
+    }
 
     #[test]
     fn addresses_say_what_they_are() {

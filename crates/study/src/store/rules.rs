@@ -272,7 +272,7 @@ impl<'a, R: Rows> Rules<'a, R> {
         }
         let mut claims = Vec::with_capacity(answer.claims.len());
         for &Granted { token, attempt } in &answer.claims {
-            let Some(trial) = self.rows.trial(token.trial)? else {
+            let Some(mut trial) = self.rows.trial(token.trial)? else {
                 let reason = format!("it names trial {}, which is not there", token.trial);
                 let what = format!("answer to ask `{}`", ask.key);
                 return Err(Error::corrupt(self.study, what, reason));
@@ -286,6 +286,11 @@ impl<'a, R: Rows> Rules<'a, R> {
             };
             if is_over {
                 continue;
+            }
+            // Whoever asks again is alive: nobody takes what it is about to begin.
+            if let State::Running(lease) = &mut trial.state {
+                lease.renew(self.now, self.head.lease);
+                self.rows.update(&trial)?;
             }
             let (configuration, until) = (trial.configuration, trial.until);
             claims.push(Claim { trial: token.trial, configuration, token, attempt, until });

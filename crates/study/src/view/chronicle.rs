@@ -81,6 +81,8 @@ pub struct Chronicle {
     name: String,
     record: Record,
     sequence: u64,
+    /// The number of its first trial: 0, unless it holds one trial only.
+    first: u64,
     standings: Vec<Standing>,
     /// How many trials have each standing.
     counts: [u64; Standing::ALL.len()],
@@ -119,6 +121,7 @@ impl Chronicle {
         Self {
             name: settings.name.clone(),
             sequence: 0,
+            first: 0,
             standings: Vec::new(),
             counts: [0; Standing::ALL.len()],
             best: None,
@@ -171,8 +174,26 @@ impl Chronicle {
         fits
     }
 
+    /// Forgets all trials but this one, which then stands in row 0. Workers are remembered: their places stay what they are.
+    pub(crate) fn hold_only(&mut self, trial: &Trial) {
+        let numbers = [&mut self.proposed, &mut self.started, &mut self.finished];
+        let columns = self.objectives.iter_mut().chain(&mut self.constraints);
+        columns.chain(&mut self.parameters).chain(numbers).for_each(Vec::clear);
+        self.standings.clear();
+        self.counts = [0; Standing::ALL.len()];
+        self.best = None;
+        self.origins.clear();
+        self.lost.clear();
+        self.worker.clear();
+        self.order.clear();
+        self.first = trial.id;
+        self.set(trial);
+    }
+
     fn set(&mut self, trial: &Trial) -> bool {
-        let Ok(id) = usize::try_from(trial.id) else { return false };
+        let Some(Ok(id)) = trial.id.checked_sub(self.first).map(usize::try_from) else {
+            return false;
+        };
         // Changes come by sequence, trials are numbered by proposal: those in between follow.
         while self.len() <= id {
             self.grow();
@@ -247,6 +268,11 @@ impl Chronicle {
         self.workers.push(worker.to_owned());
         self.places.insert(worker.to_owned(), place);
         place
+    }
+
+    /// The number of the trial in row 0.
+    pub(crate) fn first(&self) -> u64 {
+        self.first
     }
 
     /// How many trials it knows.

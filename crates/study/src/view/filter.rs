@@ -13,7 +13,7 @@
 
 use wimble::internals::nearest;
 
-use crate::Origin;
+use crate::{Origin, Record, Trial};
 
 use crate::view::chronicle::{Chronicle, NOBODY, Standing, words};
 
@@ -79,7 +79,7 @@ impl Column {
     /// The number of a trial in the column, or the place of its word.
     pub fn number(self, chronicle: &Chronicle, id: usize) -> f64 {
         match self {
-            Self::Trial => id as f64,
+            Self::Trial => chronicle.first() as f64 + id as f64,
             Self::State => f64::from(chronicle.standings()[id] as u8),
             Self::Origin => place_of(chronicle.origins()[id]),
             Self::Worker => match chronicle.worker()[id] {
@@ -223,6 +223,38 @@ impl Node {
                 !place.is_nan() && meant.get(place as usize).copied().unwrap_or(false)
             }
         }
+    }
+}
+
+/// A filter for trials that come one after the other: it holds one of them at a time, however many there are.
+pub struct Sieve {
+    text: String,
+    chronicle: Chronicle,
+    filter: Filter,
+    /// How many workers were known when the filter was read, which knows which of their names are meant.
+    workers: usize,
+}
+
+impl Sieve {
+    /// For the trials of a study. The error says what was expected, and where.
+    pub fn parse(text: &str, record: Record) -> Result<Self, String> {
+        let chronicle = Chronicle::new(record);
+        let filter = Filter::parse(text, &chronicle)?;
+        Ok(Self { text: text.to_owned(), chronicle, filter, workers: 0 })
+    }
+
+    /// Whether a trial is meant.
+    pub fn lets_through(&mut self, trial: &Trial) -> bool {
+        self.chronicle.hold_only(trial);
+        if self.chronicle.workers().len() > self.workers {
+            // It was read before: only the names of workers are new.
+            match Filter::parse(&self.text, &self.chronicle) {
+                Ok(filter) => self.filter = filter,
+                Err(_) => return false,
+            }
+            self.workers = self.chronicle.workers().len();
+        }
+        self.filter.is_met(&self.chronicle, 0)
     }
 }
 
@@ -413,6 +445,36 @@ mod tests {
         assert_eq!(meant(&chronicle, "state != complete"), [40, 41, 42, 43]);
         assert_eq!(meant(&chronicle, "worker ~ W1 AND state=running"), [42, 43]);
         assert_eq!(meant(&chronicle, "`trial`<=1 or \"trial\" == 3"), [0, 1, 3]);
+    }
+
+    #[test]
+    fn one_after_the_other_trials_meet_what_they_meet_together() {
+        let study = parabola(40);
+        let mut chronicle = Chronicle::new(study.store().study("parabola").unwrap());
+        chronicle.catch_up(&**study.store()).unwrap();
+        for text in [
+            "",
+            "value < 1",
+            "x >= 0.5 and kind = a or not (x > -1e0)",
+            "state != complete",
+            "worker ~ W1 AND state=running",
+            "worker != w1",
+            "trial >= 7 and trial < 12",
+            "seconds > 0 or origin = enqueued",
+        ] {
+            let record = study.store().study("parabola").unwrap();
+            let mut sieve = Sieve::parse(text, record).unwrap();
+            let trials = study.trials(&crate::Filter::default()).unwrap();
+            // Backwards, so that workers come in another order.
+            let mut found: Vec<usize> = trials
+                .iter()
+                .rev()
+                .filter(|trial| sieve.lets_through(trial))
+                .map(|trial| trial.id as usize)
+                .collect();
+            found.reverse();
+            assert_eq!(found, meant(&chronicle, text), "{text}");
+        }
     }
 
     #[test]

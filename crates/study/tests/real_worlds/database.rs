@@ -22,6 +22,11 @@ use super::{connection, running, server};
 /// Within this time a worker gets on that nothing keeps from the storage: the server ends the transaction of a frozen worker
 /// after a second here, others wait two seconds for its turn, and pauses between attempts grow to five seconds.
 const PROGRESS: Duration = Duration::from_secs(9);
+/// How long a worker is frozen in its turn: others who wait for the end of that get nowhere for longer than the above, also
+/// if they have some trials left to evaluate.
+const FROZEN: Duration = Duration::from_secs(20);
+/// No connection stays in a transaction that failed for this long.
+const ROLLED_BACK: &str = "1500 milliseconds";
 /// Longer than any fault: a run whose storage is there does not end by it.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// The time after the last fault by which all is done.
@@ -46,17 +51,20 @@ struct World {
     workers: Arc<Vec<Worker>>,
     saboteur: Saboteur,
     theme: Theme,
-    /// Until when the theme has a worker frozen.
-    frozen_until: Instant,
     /// Whether the budget is spent.
     over: bool,
 }
 
 /// Which faults a world has.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Theme {
     Everything,
+    /// Statements are cancelled, back ends terminated, and nothing blocks for long.
     Failing,
+    /// Tables are locked for longer than anybody waits, each time that a worker is about to add its proposal. Nothing else
+    /// happens, and a worker has one command at a time: no other call of it can mend what its ask left behind.
+    Locked,
+    /// A worker is frozen in its turn to propose, and nothing else happens.
     Frozen,
 }
 
@@ -89,13 +97,12 @@ impl World {
         let workers = Arc::new((0..count).map(worker).collect());
         let saboteur = Saboteur::connect(server, &schema);
         let theme = match seed % 4 {
-            0 | 1 => Theme::Everything,
-            2 => Theme::Failing,
+            0 => Theme::Everything,
+            1 => Theme::Failing,
+            2 => Theme::Locked,
             _ => Theme::Frozen,
         };
-        let frozen_until = Instant::now();
-        let over = false;
-        Self { dice, address, schema, folder, ledger, workers, saboteur, theme, frozen_until, over }
+        Self { dice, address, schema, folder, ledger, workers, saboteur, theme, over: false }
     }
 
     fn live(&mut self) {
@@ -104,20 +111,23 @@ impl World {
         let settings = file.settings(None).batch_size(self.dice.between(1, 2) as usize);
         let study = Study::open_or_create(store, settings).unwrap();
         let over = AtomicBool::new(false);
-        let time = match self.theme {
-            Theme::Frozen => 20_000,
-            _ => self.dice.between(8_000, 14_000),
-        };
-        let peace = Instant::now() + Duration::from_millis(time as u64);
+        let peace = Instant::now() + Duration::from_millis(self.dice.between(8_000, 14_000) as u64);
+        let theme = self.theme;
         let (workers, ledger) = (Arc::clone(&self.workers), Arc::clone(&self.ledger));
         let (schema, folder) = (self.schema.clone(), self.folder.path().to_owned());
         std::thread::scope(|scope| {
             for number in 0..workers.len() {
                 let (workers, schema, folder, ledger, over) =
                     (&workers, &schema, &folder, &ledger, &over);
-                scope.spawn(move || run(&workers[number], number, schema, folder, ledger, over));
+                scope.spawn(move || {
+                    run(&workers[number], number, theme, schema, folder, ledger, over);
+                });
             }
-            self.trouble_until(peace, &study);
+            match theme {
+                Theme::Everything | Theme::Failing => self.trouble_until(peace, &study),
+                Theme::Locked => self.lock_out_until(peace),
+                Theme::Frozen => self.freeze(),
+            }
             // No more than there are: the workers come to an end.
             self.saboteur.run("UPDATE studies SET budget = greatest(issued, 1)");
             over.store(true, Ordering::SeqCst);
@@ -156,17 +166,9 @@ impl World {
             let messages = self.dice.between(0, 40) as u32;
             let now = Instant::now();
             let fault = match self.theme {
-                // Workers that are frozen in their turns to propose, and nothing else: the others must get on.
-                Theme::Frozen if now > self.frozen_until => {
-                    self.frozen_until = now + Duration::from_secs(15);
-                    let time = Duration::from_secs(14);
-                    worker.proxy.strike(messages, Fault::FreezeInTurn(time));
-                    continue;
-                }
-                Theme::Frozen => continue,
                 // Nothing blocks for long: what fails must not stay behind.
                 Theme::Failing => self.dice.between(10, 30),
-                Theme::Everything => self.dice.between(0, 90),
+                _ => self.dice.between(0, 90),
             };
             match fault {
                 0 | 1 => worker.proxy.strike(messages, Fault::CutBefore),
@@ -231,6 +233,65 @@ impl World {
         }
     }
 
+    /// Tables are locked each time that some worker is about to add its proposal, for longer than it waits for them.
+    fn lock_out_until(&mut self, peace: Instant) {
+        while Instant::now() < peace && self.ledger.broken().is_empty() {
+            let who = self.dice.between(0, self.workers.len() as i64 - 1) as usize;
+            let table = ["studies", "trials", "asks"][self.dice.between(0, 2) as usize];
+            let time = Duration::from_millis(self.dice.between(2_200, 3_000) as u64);
+            let proxy = &self.workers[who].proxy;
+            proxy.strike(0, Fault::HoldInTurn);
+            while !proxy.is_held() && Instant::now() < peace {
+                sleep(Duration::from_millis(1));
+            }
+            self.ledger.block_all(Instant::now() + time + Duration::from_secs(1));
+            self.saboteur.run(&format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"));
+            proxy.let_go();
+            sleep(time);
+            self.saboteur.run("COMMIT");
+            let rest = Instant::now() + Duration::from_millis(self.dice.between(500, 3_000) as u64);
+            while Instant::now() < rest {
+                sleep(Duration::from_millis(100));
+                self.check();
+                self.check_transactions();
+            }
+        }
+    }
+
+    /// A worker is frozen in its turn to propose; the others get on.
+    fn freeze(&mut self) {
+        let who = self.dice.between(0, self.workers.len() as i64 - 1) as usize;
+        let messages = self.dice.between(0, 40) as u32;
+        self.workers[who].proxy.strike(messages, Fault::FreezeInTurn(FROZEN));
+        let latest = Instant::now() + PEACE;
+        while self.workers[who].proxy.awaits_its_fault() {
+            sleep(Duration::from_millis(20));
+            self.check();
+            if Instant::now() > latest {
+                self.ledger.broke(format!("it is never the turn of worker {who}"));
+                return;
+            }
+        }
+        let thaw = Instant::now() + FROZEN + Duration::from_secs(1);
+        while Instant::now() < thaw && self.ledger.broken().is_empty() {
+            sleep(Duration::from_millis(100));
+            self.check();
+        }
+    }
+
+    /// No connection stays in a transaction that failed.
+    fn check_transactions(&mut self) {
+        let failed = self.saboteur.text(&format!(
+            "SELECT concat_ws(' ', pid, state, left(query, 60)) FROM pg_stat_activity \
+             WHERE application_name = '{}' AND state = 'idle in transaction (aborted)' \
+             AND clock_timestamp() - state_change > interval '{ROLLED_BACK}'",
+            self.schema
+        ));
+        if !failed.is_empty() {
+            self.ledger.broke(format!("a connection stays in a failed transaction: {failed}"));
+        }
+    }
+
     /// What holds after every step: counts equal rows, and every worker gets on that can reach the storage.
     fn check(&mut self) {
         if !self.saboteur.counts_equal_rows() {
@@ -261,17 +322,22 @@ impl Worker {
 fn run(
     worker: &Worker,
     number: usize,
+    theme: Theme,
     schema: &str,
     folder: &Path,
     ledger: &Ledger,
     over: &AtomicBool,
 ) {
     // Two that may have nothing in hand while they ask, and one that has.
-    let file = file(schema, folder, number, if number == 1 { 2 } else { 1 });
-    // Time-outs as an operator may set them, short.
+    let slots = if number == 1 && theme != Theme::Locked { 2 } else { 1 };
+    let file = file(schema, folder, number, slots);
+    // Time-outs as an operator may set them, short; but a server that soon ends the transaction of a silent client would mend
+    // what the client left behind.
+    let (lock, idle) = if theme == Theme::Locked { (1, 10) } else { (2, 1) };
     let address = format!(
         "postgresql://wimble@127.0.0.1:{}/postgres?sslmode=disable&schema={schema}&application_name={schema}\
-         &connect_timeout=1&tcp_user_timeout=2&options=-c%20lock_timeout=2s%20-c%20idle_in_transaction_session_timeout=1s",
+         &connect_timeout=1&tcp_user_timeout=2&options=-c%20lock_timeout={lock}s%20\
+         -c%20idle_in_transaction_session_timeout={idle}s",
         worker.proxy.port
     );
     let attempt = || -> Result<End, Error> {

@@ -51,7 +51,9 @@ impl Worker {
 
 impl Ledger {
     pub fn new(workers: usize) -> Self {
-        let workers = (0..workers).map(|_| Worker::default()).collect();
+        // One that never gets on is stuck, too.
+        let begins = || Worker { got_on: Some(Instant::now()), ..Worker::default() };
+        let workers = (0..workers).map(|_| begins()).collect();
         Self(Mutex::new(Books { workers, ..Books::default() }))
     }
 

@@ -1,6 +1,7 @@
 //! A network between one worker and the server, in the process of the test: it delays, freezes and cuts connections at
 //! chosen messages.
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -21,12 +22,18 @@ pub enum Fault {
     CutAfter,
     /// Nothing passes in either direction after the end of its statement, for so long.
     Freeze(Duration),
-    /// The same, once the worker asked for its turn to propose.
+    /// The same before the next statement of a worker whose turn it is to propose: it is frozen in its turn.
     FreezeInTurn(Duration),
+    /// That statement waits until [`Proxy::let_go`].
+    HoldInTurn,
 }
 
 /// The number of the lock that orders proposals, as it stands in the statements that take it.
 const TURN: &str = "1463897412";
+/// What a worker says next that did not get its turn.
+const NOT_MINE: [&str; 3] = ["ROLLBACK", "lock_timeout", "_shared"];
+/// A worker that is held is let go after this time in any case.
+const LONGEST_HOLD: Duration = Duration::from_millis(1_500);
 
 pub struct Proxy {
     pub port: u16,
@@ -42,6 +49,7 @@ struct Line {
     /// How much later each message arrives, and until when that is so.
     delay: Mutex<(Duration, Instant)>,
     fault: Mutex<Option<(u32, Fault)>>,
+    held: AtomicBool,
     answered: Mutex<Instant>,
     over: AtomicBool,
 }
@@ -58,6 +66,7 @@ impl Proxy {
             frozen_until: Mutex::new(now),
             delay: Mutex::new((Duration::ZERO, now)),
             fault: Mutex::new(None),
+            held: AtomicBool::new(false),
             answered: Mutex::new(now),
             over: AtomicBool::new(false),
         });
@@ -76,6 +85,20 @@ impl Proxy {
 
     pub fn strike(&self, messages: u32, fault: Fault) {
         *self.line.fault.lock().unwrap() = Some((messages, fault));
+    }
+
+    /// Whether the last fault is still to come.
+    pub fn awaits_its_fault(&self) -> bool {
+        self.line.fault.lock().unwrap().is_some()
+    }
+
+    /// Whether the worker is held in its turn.
+    pub fn is_held(&self) -> bool {
+        self.line.held.load(Ordering::SeqCst)
+    }
+
+    pub fn let_go(&self) {
+        self.line.held.store(false, Ordering::SeqCst);
     }
 
     pub fn delay(&self, by: Duration, time: Duration) {
@@ -121,18 +144,11 @@ impl Line {
         swallow: &AtomicBool,
     ) -> io::Result<()> {
         let mut greeting = true;
-        // The statement that asks for a turn, by its name, and whether it was just sent.
-        let (mut asks_for_turn, mut in_turn) = (None, false);
+        let mut turns = Turns::default();
         loop {
             let message = read_message(near, greeting)?;
             greeting = false;
-            match (message[0], texts(&message)) {
-                (b'P', [name, query]) if query.contains(TURN) && query.contains("try") => {
-                    asks_for_turn = Some(name);
-                }
-                (b'B', [_, name]) => in_turn = asks_for_turn.as_ref() == Some(&name),
-                _ => {}
-            }
+            let is_in_turn = turns.hear(&message);
             // A client writes the messages of a statement at once: it is not frozen in the middle of them.
             let ends_a_statement = message[0] == b'S';
             let struck = {
@@ -143,7 +159,7 @@ impl Line {
                         None
                     }
                     Some((_, Fault::Freeze(_))) if !ends_a_statement => None,
-                    Some((_, Fault::FreezeInTurn(_))) if !(in_turn && ends_a_statement) => None,
+                    Some((_, Fault::FreezeInTurn(_) | Fault::HoldInTurn)) if !is_in_turn => None,
                     fault => fault.take().map(|(_, fault)| fault),
                 }
             };
@@ -159,11 +175,27 @@ impl Line {
                     sleep(Duration::from_millis(30));
                     return Ok(());
                 }
-                Some(Fault::Freeze(time) | Fault::FreezeInTurn(time)) => {
+                Some(Fault::Freeze(time)) => {
                     let until = Instant::now() + time;
                     self.ledger.block(self.worker, until);
                     far.write_all(&message)?;
                     *self.frozen_until.lock().unwrap() = until;
+                }
+                Some(Fault::FreezeInTurn(time)) => {
+                    let until = Instant::now() + time;
+                    self.ledger.block(self.worker, until);
+                    *self.frozen_until.lock().unwrap() = until;
+                    self.wait();
+                    far.write_all(&message)?;
+                }
+                Some(Fault::HoldInTurn) => {
+                    let until = Instant::now() + LONGEST_HOLD;
+                    self.held.store(true, Ordering::SeqCst);
+                    while self.held.load(Ordering::SeqCst) && Instant::now() < until {
+                        sleep(Duration::from_millis(1));
+                    }
+                    self.held.store(false, Ordering::SeqCst);
+                    far.write_all(&message)?;
                 }
                 None => far.write_all(&message)?,
             }
@@ -202,6 +234,35 @@ impl Line {
         {
             sleep(Duration::from_millis(5));
         }
+    }
+}
+
+/// Finds out from the messages of a connection when it is the worker's turn to propose.
+#[derive(Default)]
+struct Turns {
+    /// The texts of statements by their names.
+    statements: HashMap<String, String>,
+    /// Whether the last statement asked for the turn.
+    asked: bool,
+}
+
+impl Turns {
+    /// Whether this message begins the statement that follows in a turn.
+    fn hear(&mut self, message: &[u8]) -> bool {
+        let [first, second] = texts(message);
+        let statement = match message[0] {
+            b'P' => {
+                self.statements.insert(first, second.clone());
+                second
+            }
+            b'B' => self.statements.get(&second).cloned().unwrap_or_default(),
+            b'Q' => first,
+            _ => return false,
+        };
+        let asks = statement.contains(TURN) && statement.contains("try");
+        let follows = self.asked && !asks;
+        self.asked = asks && (self.asked || message[0] == b'B');
+        follows && !NOT_MINE.iter().any(|words| statement.contains(words))
     }
 }
 

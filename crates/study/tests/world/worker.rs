@@ -273,7 +273,10 @@ fn tell(world: &mut World, study: &Study, token: Token, value: f64) -> Told {
             }
             Told::Taken
         }
-        Err(Error::Backend { .. }) => Told::Unanswered,
+        Err(Error::Backend { .. }) => {
+            world.accounts.entry(token.trial).or_default().unanswered.push(value);
+            Told::Unanswered
+        }
         Err(_) => {
             world.check_refusal(token);
             Told::Refused

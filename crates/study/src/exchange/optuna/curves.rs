@@ -10,10 +10,8 @@
 //! higher here. What Optuna has no place for is kept in the user attribute `wimble:steps` of the trial: steps of several
 //! objectives, with constraints or deviations, and at fidelities that are no whole numbers.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use wimble::goal::Goal;
 use wimble::outcome::Measurement;
 
@@ -22,38 +20,29 @@ use crate::step::Step;
 /// The name of the fidelity of a study of Optuna.
 const NAME: &str = "step";
 
-/// The intermediate values of a study's trials.
+/// The intermediate values of a study's trials that are finite.
 #[derive(Default)]
 pub(super) struct Curves {
-    /// By trial: steps and values, in order.
-    values: BTreeMap<i64, Vec<(f64, f64)>>,
+    /// The lowest and the highest step of all.
+    ends: Option<(f64, f64)>,
     /// What is added to each step.
     shift: f64,
 }
 
 impl Curves {
-    /// Reads all of a study that are finite.
+    /// Looks at all of a study.
     pub fn read(connection: &Connection, study: i64) -> Result<Self> {
-        let mut statement = connection.prepare(
-            "SELECT v.trial_id, v.step, v.intermediate_value, v.intermediate_value_type
-             FROM trial_intermediate_values v JOIN trials t ON t.trial_id = v.trial_id
-             WHERE t.study_id = ?1 ORDER BY v.trial_id, v.step",
+        let ends: (Option<i64>, Option<i64>) = connection.query_row(
+            "SELECT min(v.step), max(v.step)
+             FROM trials t JOIN trial_intermediate_values v ON v.trial_id = t.trial_id
+             WHERE t.study_id = ?1 AND v.step >= 0 AND v.intermediate_value_type = 'FINITE'
+             AND abs(v.intermediate_value) < 9e999",
+            [study],
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let mut rows = statement.query([study])?;
-        let mut curves = Self::default();
-        while let Some(row) = rows.next()? {
-            let (trial, step): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let (value, kind): (Option<f64>, String) = (row.get(2)?, row.get(3)?);
-            if let Some(value) = value.filter(|value| kind == "FINITE" && value.is_finite())
-                && step >= 0
-            {
-                curves.values.entry(trial).or_default().push((step as f64, value));
-                if step == 0 {
-                    curves.shift = 1.0;
-                }
-            }
-        }
-        Ok(curves)
+        let ends = ends.0.zip(ends.1).map(|(low, high)| (low as f64, high as f64));
+        let shift = if ends.is_some_and(|(low, _)| low == 0.0) { 1.0 } else { 0.0 };
+        Ok(Self { ends, shift })
     }
 
     /// The goal with a fidelity of all steps; as it is where it has one, or where there are no two different steps.
@@ -63,25 +52,37 @@ impl Curves {
             self.shift = 0.0;
             return goal;
         }
-        let steps = self.values.values().flatten().map(|(step, _)| step + self.shift);
-        let ends = steps
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), step| (low.min(step), high.max(step)));
-        goal.clone().fidelity(NAME, ends.0, ends.1).unwrap_or(goal)
+        let Some((low, high)) = self.ends else { return goal };
+        goal.clone().fidelity(NAME, low + self.shift, high + self.shift).unwrap_or(goal)
     }
 
-    /// The steps of a trial that fit the goal.
-    pub fn of(&self, trial: i64, goal: &Goal) -> Vec<Measurement> {
-        let all = self.values.get(&trial).into_iter().flatten();
-        let steps = all.map(|&(step, value)| Measurement {
-            fidelity: Some(step + self.shift),
-            ..value.into()
-        });
-        steps.filter(|step| goal.partial().is_some() && goal.check(0, step).is_ok()).collect()
+    /// The steps of a trial that fit the goal, in order.
+    pub fn of(&self, connection: &Connection, trial: i64, goal: &Goal) -> Result<Vec<Measurement>> {
+        if goal.partial().is_none() || self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut statement = connection.prepare_cached(
+            "SELECT step, intermediate_value FROM trial_intermediate_values
+             WHERE trial_id = ?1 AND step >= 0 AND intermediate_value_type = 'FINITE'
+             AND abs(intermediate_value) < 9e999 ORDER BY step",
+        )?;
+        let read =
+            |row: &Row<'_>| -> rusqlite::Result<(i64, f64)> { Ok((row.get(0)?, row.get(1)?)) };
+        let found = statement.query_map([trial], read)?;
+        let mut steps = Vec::new();
+        for step in found {
+            let (step, value) = step?;
+            let step = Measurement { fidelity: Some(step as f64 + self.shift), ..value.into() };
+            if goal.check(0, &step).is_ok() {
+                steps.push(step);
+            }
+        }
+        Ok(steps)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.ends.is_none()
     }
 }
 

@@ -12,8 +12,6 @@
 //! user attributes: the whole goal with the study (`wimble:goal`), and with a trial that has constraints or deviations its
 //! values as they were told (`wimble:measurement`).
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context as _, Result};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use serde_json::Value as Json;
@@ -24,19 +22,16 @@ const METRIC_NAMES: &str = "study:metric_names";
 const CONSTRAINTS: &str = "constraints";
 const GOAL: &str = "wimble:goal";
 
-/// The values of a study's trials, one for each objective; infinite and NaN where Optuna has no finite one.
-pub(super) fn values(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Vec<f64>>> {
-    let mut statement = connection.prepare(
-        "SELECT v.trial_id, v.value, v.value_type FROM trial_values v
-         JOIN trials t ON t.trial_id = v.trial_id WHERE t.study_id = ?1 ORDER BY v.trial_id, v.objective",
+/// The values of a trial, one for each objective; infinite where Optuna has no finite one.
+pub(super) fn values(connection: &Connection, trial: i64) -> Result<Vec<f64>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT value, value_type FROM trial_values WHERE trial_id = ?1 ORDER BY objective",
     )?;
-    let mut rows = statement.query([study])?;
-    let mut values: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    let mut rows = statement.query([trial])?;
+    let mut values = Vec::new();
     while let Some(row) = rows.next()? {
-        let (trial, value, kind): (i64, Option<f64>, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
-        let value = value.filter(|_| kind == "FINITE").unwrap_or(f64::INFINITY);
-        values.entry(trial).or_default().push(value);
+        let (value, kind): (Option<f64>, String) = (row.get(0)?, row.get(1)?);
+        values.push(value.filter(|_| kind == "FINITE").unwrap_or(f64::INFINITY));
     }
     Ok(values)
 }
@@ -44,40 +39,34 @@ pub(super) fn values(connection: &Connection, study: i64) -> Result<BTreeMap<i64
 /// Constraints by their names, in order.
 pub(super) type Named = Vec<(String, f64)>;
 
-/// The constraints of a study's trials.
-pub(super) fn constraints(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Named>> {
-    let mut statement = connection.prepare(
-        "SELECT a.trial_id, a.\"key\", a.value_json FROM trial_system_attributes a
-         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1 ORDER BY a.trial_id, a.\"key\"",
+/// The constraints of a trial.
+pub(super) fn constraints(connection: &Connection, trial: i64) -> Result<Named> {
+    let mut statement = connection.prepare_cached(
+        "SELECT \"key\", value_json FROM trial_system_attributes WHERE trial_id = ?1 ORDER BY \"key\"",
     )?;
-    let mut rows = statement.query([study])?;
-    let mut constraints: BTreeMap<i64, Named> = BTreeMap::new();
+    let mut rows = statement.query([trial])?;
+    let mut constraints = Named::new();
     while let Some(row) = rows.next()? {
-        let (trial, key, text): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
         // `null`, and NaN and Infinity, which are not JSON, say nothing.
-        let found: Named = match key.strip_prefix(CONSTRAINTS) {
+        match key.strip_prefix(CONSTRAINTS) {
             Some("") => {
                 let values: Vec<f64> = serde_json::from_str(&text).unwrap_or_default();
-                (1..).zip(values).map(|(k, value)| (format!("constraint-{k}"), value)).collect()
+                let named = (1..).zip(values).map(|(k, value)| (format!("constraint-{k}"), value));
+                constraints.extend(named);
             }
             Some(key) if key.len() > 1 && key.starts_with(':') => {
                 let value: Option<f64> = serde_json::from_str(&text).ok();
-                value.map(|value| (key[1..].to_owned(), value)).into_iter().collect()
+                constraints.extend(value.map(|value| (key[1..].to_owned(), value)));
             }
-            _ => continue,
-        };
-        constraints.entry(trial).or_default().extend(found);
+            _ => {}
+        }
     }
-    constraints.retain(|_, found| !found.is_empty());
     Ok(constraints)
 }
 
-/// The goal of a study. `constraints` are those of its trials.
-pub(super) fn read(
-    connection: &Connection,
-    study: i64,
-    constraints: &BTreeMap<i64, Named>,
-) -> Result<Goal> {
+/// The goal of a study. `limited` are the names of all constraints of its trials.
+pub(super) fn read(connection: &Connection, study: i64, limited: &[String]) -> Result<Goal> {
     let directions: Vec<Direction> = connection
         .prepare("SELECT direction FROM study_directions WHERE study_id = ?1 ORDER BY objective")?
         .query_map([study], |row| row.get::<_, String>(0))?
@@ -85,12 +74,6 @@ pub(super) fn read(
         .collect::<Result<_, rusqlite::Error>>()?;
     let ours = attribute(connection, "study_user_attributes", study, GOAL)?;
     let ours = ours.and_then(|json| serde_json::from_value::<Goal>(json).ok());
-    let mut limited: Vec<&str> = Vec::new();
-    for (name, _) in constraints.values().flatten() {
-        if !limited.contains(&name.as_str()) {
-            limited.push(name);
-        }
-    }
     let fits = |goal: &Goal| {
         let theirs = goal.objectives().iter().map(|objective| objective.direction);
         theirs.eq(directions.iter().copied())
@@ -116,8 +99,8 @@ pub(super) fn read(
     .context("its objectives")?;
     for key in limited {
         // Of the same name as an objective, it is still a quantity of its own.
-        let is_objective = goal.objectives().iter().any(|objective| objective.name == key);
-        let name = if is_objective { format!("constraint-{key}") } else { key.to_owned() };
+        let is_objective = goal.objectives().iter().any(|objective| objective.name == *key);
+        let name = if is_objective { format!("constraint-{key}") } else { key.clone() };
         goal = goal.limit(name, Bound::AtMost(0.0)).context("its constraints")?;
     }
     Ok(goal)
@@ -135,7 +118,7 @@ fn attribute(connection: &Connection, table: &str, study: i64, key: &str) -> Res
 pub(super) fn measurement(
     goal: &Goal,
     values: &[f64],
-    constraints: Option<Named>,
+    constraints: Named,
     ours: Option<Measurement>,
 ) -> Option<Measurement> {
     let same = |told: &Measurement| {
@@ -145,7 +128,6 @@ pub(super) fn measurement(
     if let Some(ours) = ours.filter(same) {
         return Some(ours);
     }
-    let constraints = constraints.unwrap_or_default();
     if constraints.len() != goal.constraints().len() {
         return None;
     }

@@ -19,9 +19,10 @@
 
 mod curves;
 mod goal;
+mod parameters;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -29,11 +30,12 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::Value as Json;
 use wimble::goal::Goal;
 use wimble::outcome::Measurement;
-use wimble::space::{Dimension, Kind, Scale, SearchSpace, Value};
+use wimble::space::{Configuration, SearchSpace};
 
 pub use write::write;
 
 use self::curves::Curves;
+use self::parameters::{Census, Kinds};
 use super::row::{Row, RowStep};
 use crate::clock::Timestamp;
 use crate::error::Error;
@@ -48,10 +50,8 @@ const MEASUREMENT: &str = "wimble:measurement";
 const TRIAL: &str = "wimble:trial";
 const STEPS: &str = "wimble:steps";
 const OURS: [&str; 5] = [INFEASIBLE, REASON, MEASUREMENT, TRIAL, STEPS];
-/// More steps of a float than this are read as a real.
-const MOST_LEVELS: f64 = 1_000.0;
 
-/// A study of Optuna.
+/// A study of Optuna. Its trials are read one after the other, as often as they are needed.
 pub struct Found {
     /// Its name.
     pub name: String,
@@ -59,10 +59,18 @@ pub struct Found {
     pub goal: Goal,
     /// The space of its distributions, or why there is none.
     pub space: crate::Result<SearchSpace>,
-    /// Its finished trials.
-    pub rows: Vec<Row>,
-    /// What a user should know.
-    pub notes: Vec<String>,
+    connection: Connection,
+    study: i64,
+    kinds: Kinds,
+    curves: Curves,
+}
+
+/// How many trials were left out, and why.
+#[derive(Default)]
+struct LeftOut {
+    unfinished: usize,
+    unconstrained: usize,
+    incomplete: usize,
 }
 
 /// Reads a study; the only one if none is named.
@@ -80,63 +88,138 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             "its schema has version {version}, but must be {SCHEMA}; `optuna storage upgrade` brings it up to date"
         );
     }
-    let (id, name) = study(&connection, name)?;
-    let parameters = parameters(&connection, id)?;
-    let ours = ours(&connection, id)?;
-    let mut values = goal::values(&connection, id)?;
-    let mut constraints = goal::constraints(&connection, id)?;
-    let mut goal = goal::read(&connection, id, &constraints)?;
-    let mut curves = Curves::read(&connection, id)?;
+    let (study, name) = study(&connection, name)?;
+    let (kinds, mut census, mut limited) = (Kinds::default(), Census::default(), Vec::new());
+    let mut statement =
+        connection.prepare("SELECT trial_id FROM trials WHERE study_id = ?1 ORDER BY trial_id")?;
+    let mut trials = statement.query([study])?;
+    while let Some(row) = trials.next()? {
+        let trial = row.get(0)?;
+        census.count(&kinds.of(&connection, trial)?);
+        for (name, _) in goal::constraints(&connection, trial)? {
+            if !limited.contains(&name) {
+                limited.push(name);
+            }
+        }
+    }
+    drop(trials);
+    drop(statement);
+    let mut goal = goal::read(&connection, study, &limited)?;
+    let mut curves = Curves::read(&connection, study)?;
     let pruned: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM trials WHERE study_id = ?1 AND state = 'PRUNED')",
-        [id],
+        [study],
         |row| row.get(0),
     )?;
     if pruned || goal.partial().is_some() {
         goal = curves.goal(goal);
     }
-    let mut rows = Vec::new();
-    let (mut left_out, mut unconstrained) = (0, 0);
-    let mut statement = connection.prepare(
-        "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials
-         WHERE study_id = ?1 ORDER BY number",
-    )?;
-    let mut found = statement.query([id])?;
-    while let Some(row) = found.next()? {
+    let space = census.space().map_err(|error| Error::exchange(&error));
+    Ok(Found { name, goal, space, connection, study, kinds, curves })
+}
+
+impl Found {
+    /// Gives its finished trials to `each`, in order. Returns what a user should know: which trials were left out.
+    pub fn each<E: From<Error>>(
+        &self,
+        each: &mut dyn FnMut(Row) -> Result<(), E>,
+    ) -> Result<Vec<String>, E> {
+        let failed = |error: anyhow::Error| E::from(Error::exchange(&error));
+        let sqlite = |error: rusqlite::Error| failed(error.into());
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials
+                 WHERE study_id = ?1 ORDER BY number",
+            )
+            .map_err(sqlite)?;
+        let mut trials = statement.query([self.study]).map_err(sqlite)?;
+        let mut left_out = LeftOut::default();
+        while let Some(trial) = trials.next().map_err(sqlite)? {
+            if let Some(row) = self.row(trial, &mut left_out).map_err(failed)? {
+                each(row)?;
+            }
+        }
+        Ok(self.notes(&left_out))
+    }
+
+    /// All of its finished trials.
+    pub fn rows(&self) -> crate::Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        self.each::<Error>(&mut |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn notes(&self, left_out: &LeftOut) -> Vec<String> {
+        let LeftOut { unfinished, unconstrained, incomplete } = left_out;
+        let mut notes = Vec::new();
+        if *unfinished > 0 {
+            notes.push(format!("{unfinished} running or waiting trials were left out"));
+        }
+        if *unconstrained > 0 {
+            notes.push(format!(
+                "{unconstrained} complete trials without values of all constraints were left out"
+            ));
+        }
+        if !self.curves.is_empty() && self.goal.partial().is_none() {
+            notes.push("intermediate values were left out: no trial was pruned".to_owned());
+        }
+        if *incomplete > 0 {
+            notes.push(format!("{incomplete} failed trials without all parameters were left out"));
+        }
+        notes
+    }
+
+    /// A finished trial; `None` if it is left out.
+    fn row(&self, row: &rusqlite::Row<'_>, left_out: &mut LeftOut) -> Result<Option<Row>> {
+        let (connection, goal) = (&self.connection, &self.goal);
         let (trial, number): (i64, i64) = (row.get(0)?, row.get(1)?);
         let failed = |reason: &str| ("failed", None, Some(reason.to_owned()));
-        let ours = ours.get(&trial).cloned().unwrap_or_default();
-        let values = values.remove(&trial).unwrap_or_default();
-        let constraints = constraints.remove(&trial);
+        let ours = ours(connection, trial)?;
+        let values = goal::values(connection, trial)?;
+        let constraints = goal::constraints(connection, trial)?;
         let steps = match &ours.steps {
             Some(steps) => steps.clone(),
-            None => curves.of(trial, &goal),
+            None => self.curves.of(connection, trial, goal)?,
         };
         let (state, measurement, reason) = match row.get::<_, String>(2)?.as_str() {
             "COMPLETE" if values.iter().any(|value| !value.is_finite()) => {
                 failed("its value is not finite")
             }
             "COMPLETE" if values.len() != goal.objectives().len() => failed("it has no value"),
-            "COMPLETE" => match goal::measurement(&goal, &values, constraints, ours.measurement) {
+            "COMPLETE" => match goal::measurement(goal, &values, constraints, ours.measurement) {
                 Some(measurement) => ("complete", Some(measurement), None),
                 None => {
-                    unconstrained += 1;
-                    continue;
+                    left_out.unconstrained += 1;
+                    return Ok(None);
                 }
             },
             "PRUNED" => match (ours.measurement, steps.last()) {
                 // Our own, of which Optuna has only a part.
-                (Some(told), _) if goal.check(0, &told).is_ok() => stopped(&goal, told),
-                (_, Some(last)) if goal.check(0, last).is_ok() => stopped(&goal, last.clone()),
+                (Some(told), _) if goal.check(0, &told).is_ok() => stopped(goal, told),
+                (_, Some(last)) if goal.check(0, last).is_ok() => stopped(goal, last.clone()),
                 _ => failed("pruned by Optuna"),
             },
             "FAIL" if ours.infeasible => ("infeasible", None, None),
             "FAIL" => failed(ours.reason.as_deref().unwrap_or("failed under Optuna")),
             _ => {
-                left_out += 1;
-                continue;
+                left_out.unfinished += 1;
+                return Ok(None);
             }
         };
+        let parameters = self.kinds.of(connection, trial)?;
+        let params: Configuration =
+            parameters.into_iter().map(|(name, given)| (name, given.value)).collect();
+        // A trial that failed before it asked for all parameters is no point of the space.
+        if state == "failed"
+            && self.space.as_ref().is_ok_and(|space| space.encode(&params).is_err())
+        {
+            left_out.incomplete += 1;
+            return Ok(None);
+        }
         let time = |text: Option<String>| {
             text.and_then(|text| Timestamp::from_utc(&text)).map(Timestamp::to_utc)
         };
@@ -145,10 +228,10 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             _ => None,
         });
         let several = measurement.as_ref().filter(|_| single.is_none());
-        let several = several.map(|all| NamedValues::objectives(&goal, all));
-        let constraints = measurement.as_ref().map(|all| NamedValues::constraints(&goal, all));
+        let several = several.map(|all| NamedValues::objectives(goal, all));
+        let constraints = measurement.as_ref().map(|all| NamedValues::constraints(goal, all));
         let is_violating = measurement.as_ref().is_some_and(|all| goal.is_violated_by(all));
-        rows.push(Row {
+        Ok(Some(Row {
             trial: u64::try_from(number).ok(),
             state: if is_violating && state == "complete" { "violating" } else { state }.to_owned(),
             value: single.map(|measured| measured.value),
@@ -156,46 +239,15 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
             objectives: several.unwrap_or_default(),
             constraints: constraints.unwrap_or_default(),
             fidelity: measurement.as_ref().and_then(|all| all.fidelity),
-            steps: steps.iter().map(|step| RowStep::new(step, &goal)).collect(),
+            steps: steps.iter().map(|step| RowStep::new(step, goal)).collect(),
             reason,
             worker: Some("optuna".to_owned()),
             started: time(row.get(3)?),
             finished: time(row.get(4)?),
-            params: parameters
-                .get(&trial)
-                .map(|given| {
-                    given.iter().map(|(name, given)| (name.clone(), given.value.clone())).collect()
-                })
-                .unwrap_or_default(),
+            params,
             attributes: ours.attributes.into_iter().collect(),
-        });
+        }))
     }
-    let all: Vec<&BTreeMap<String, Given>> = parameters.values().collect();
-    let space = space(&all).map_err(|error| Error::exchange(&error));
-    let mut notes = Vec::new();
-    if left_out > 0 {
-        notes.push(format!("{left_out} running or waiting trials were left out"));
-    }
-    if unconstrained > 0 {
-        notes.push(format!(
-            "{unconstrained} complete trials without values of all constraints were left out"
-        ));
-    }
-    if !curves.is_empty() && goal.partial().is_none() {
-        notes.push("intermediate values were left out: no trial was pruned".to_owned());
-    }
-    // A trial that failed before it asked for all parameters is no point of the space.
-    if let Ok(space) = &space {
-        let before = rows.len();
-        rows.retain(|row| row.state != "failed" || space.encode(&row.params).is_ok());
-        if rows.len() < before {
-            notes.push(format!(
-                "{} failed trials without all parameters were left out",
-                before - rows.len()
-            ));
-        }
-    }
-    Ok(Found { name, goal, space, rows, notes })
 }
 
 /// A trial that was stopped; complete, if it had come to the highest fidelity.
@@ -232,18 +284,16 @@ struct Ours {
     attributes: BTreeMap<String, Json>,
 }
 
-fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
-    let mut statement = connection.prepare(
-        "SELECT a.trial_id, a.\"key\", a.value_json FROM trial_user_attributes a
-         JOIN trials t ON t.trial_id = a.trial_id WHERE t.study_id = ?1",
+fn ours(connection: &Connection, trial: i64) -> Result<Ours> {
+    let mut statement = connection.prepare_cached(
+        "SELECT \"key\", value_json FROM trial_user_attributes WHERE trial_id = ?1",
     )?;
-    let mut rows = statement.query([study])?;
-    let mut ours: BTreeMap<i64, Ours> = BTreeMap::new();
+    let mut rows = statement.query([trial])?;
+    let mut ours = Ours::default();
     while let Some(row) = rows.next()? {
-        let (trial, key, text): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (key, text): (String, String) = (row.get(0)?, row.get(1)?);
         // Python writes NaN and Infinity, which are not JSON.
         let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
-        let ours = ours.entry(trial).or_default();
         match key.as_str() {
             INFEASIBLE => ours.infeasible = json == true,
             REASON => ours.reason = json.as_str().map(str::to_owned),
@@ -254,180 +304,4 @@ fn ours(connection: &Connection, study: i64) -> Result<BTreeMap<i64, Ours>> {
         }
     }
     Ok(ours)
-}
-
-/// A parameter of one trial.
-#[derive(Debug, Clone)]
-struct Given {
-    value: Value,
-    kind: Kind,
-    place: i64,
-}
-
-fn parameters(
-    connection: &Connection,
-    study: i64,
-) -> Result<BTreeMap<i64, BTreeMap<String, Given>>> {
-    let mut statement = connection.prepare(
-        "SELECT p.trial_id, p.param_name, p.param_value, p.distribution_json, p.param_id FROM trial_params p
-         JOIN trials t ON t.trial_id = p.trial_id WHERE t.study_id = ?1 ORDER BY p.param_id",
-    )?;
-    let mut rows = statement.query([study])?;
-    let mut parameters: BTreeMap<i64, BTreeMap<String, Given>> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
-        let (trial, name, number, text): (i64, String, f64, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-        let json: Json =
-            serde_json::from_str(&text).with_context(|| format!("the distribution of `{name}`"))?;
-        let kind = kind(&json).with_context(|| format!("the distribution of `{name}`, {text}"))?;
-        let value = match &kind {
-            Kind::Real { .. } | Kind::Shares { .. } => Value::Real(number),
-            Kind::Integer { .. } => Value::Integer(number as i64),
-            Kind::Boolean => Value::Boolean(number != 0.0),
-            Kind::Categorical { choices } => match choice(choices, number) {
-                Some(value) => value.clone(),
-                None => bail!("`{name}` has choice {number} of {}", choices.len()),
-            },
-            Kind::Ordinal { levels } => nearest(levels, number),
-        };
-        parameters
-            .entry(trial)
-            .or_default()
-            .insert(name, Given { value, kind, place: row.get(4)? });
-    }
-    Ok(parameters)
-}
-
-/// The choice at a place, which must be one: below zero, or between two, there is none.
-fn choice(choices: &[Value], number: f64) -> Option<&Value> {
-    let place = (number >= 0.0 && number.fract() == 0.0).then_some(number as usize)?;
-    choices.get(place)
-}
-
-/// The level at a number: Optuna rounds its multiples of a step in its own way.
-fn nearest(levels: &[Value], number: f64) -> Value {
-    let distance =
-        |level: &&Value| level.as_real().map_or(f64::INFINITY, |level| (level - number).abs());
-    levels
-        .iter()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)))
-        .cloned()
-        .unwrap_or(Value::Real(number))
-}
-
-fn kind(json: &Json) -> Result<Kind> {
-    let attributes = &json["attributes"];
-    let real = |name: &str| attributes[name].as_f64().with_context(|| format!("{name} is missing"));
-    let integer =
-        |name: &str| attributes[name].as_i64().with_context(|| format!("{name} is missing"));
-    let scale = if attributes["log"] == true { Scale::Log } else { Scale::Linear };
-    Ok(match json["name"].as_str() {
-        Some("FloatDistribution") => {
-            let (low, high) = (real("low")?, real("high")?);
-            match attributes["step"].as_f64() {
-                Some(step)
-                    if step > 0.0
-                        && (high - low) / step >= 1.0
-                        && (high - low) / step < MOST_LEVELS =>
-                {
-                    let count = ((high - low) / step + 1e-9).floor() as u32;
-                    Kind::Ordinal {
-                        levels: (0..=count)
-                            .map(|k| Value::Real(low + f64::from(k) * step))
-                            .collect(),
-                    }
-                }
-                _ => Kind::Real { low, high, scale },
-            }
-        }
-        Some("IntDistribution") => Kind::Integer {
-            low: integer("low")?,
-            high: integer("high")?,
-            scale,
-            step: integer("step")?,
-        },
-        Some("CategoricalDistribution") => {
-            let choices = attributes["choices"].as_array().context("choices are missing")?;
-            let choice = |json: &Json| match json {
-                Json::Null => Value::from("None"),
-                other => serde_json::from_value(other.clone())
-                    .unwrap_or_else(|_| Value::Text(other.to_string())),
-            };
-            Kind::Categorical { choices: choices.iter().map(choice).collect() }
-        }
-        other => bail!("its name is {other:?}, which is unknown"),
-    })
-}
-
-/// The space that explains the parameters of all trials.
-fn space(trials: &[&BTreeMap<String, Given>]) -> Result<SearchSpace> {
-    let mut kinds: BTreeMap<&str, (&Kind, i64, usize)> = BTreeMap::new();
-    for (name, given) in trials.iter().flat_map(|trial| trial.iter()) {
-        let (kind, _, count) = kinds.entry(name).or_insert((&given.kind, given.place, 0));
-        *count += 1;
-        if **kind != given.kind {
-            bail!(
-                "`{name}` changed its distribution during the study; give a study file that has room for all of it"
-            );
-        }
-    }
-    // A trial that broke early lacks parameters for no reason of its own: the longest tell.
-    let whole = |name: &str| kinds.get(name).is_some_and(|(_, _, count)| *count == trials.len());
-    let mut names: Vec<(&str, &Kind, i64)> =
-        kinds.iter().map(|(name, (kind, place, _))| (*name, *kind, *place)).collect();
-    names.sort_by_key(|(name, _, place)| (!whole(name), *place));
-    let mut dimensions = Vec::new();
-    for (name, kind, _) in &names {
-        // A choice of one is no choice; Optuna allows it.
-        let mut dimension = Dimension::new(*name, (*kind).clone());
-        if !whole(name) {
-            let parents = names.iter().filter(|(parent, kind, _)| {
-                whole(parent) && matches!(kind, Kind::Categorical { .. })
-            });
-            let condition =
-                parents.clone().find_map(|(parent, _, _)| explain(trials, name, parent));
-            let Some((parent, values)) = condition else {
-                bail!(
-                    "only some trials have `{name}`, and no categorical parameter explains which; \
-                     write a study file with the space, and name it with --study"
-                );
-            };
-            dimension = dimension.when(parent, values);
-        }
-        dimensions.push(dimension);
-    }
-    Ok(SearchSpace::new(dimensions)?)
-}
-
-/// The values of `parent` under which `child` is there, if they tell exactly.
-fn explain(
-    trials: &[&BTreeMap<String, Given>],
-    child: &str,
-    parent: &str,
-) -> Option<(String, Vec<Value>)> {
-    let (mut with, mut without) = (BTreeMap::new(), BTreeSet::new());
-    for trial in trials {
-        let value = &trial.get(parent)?.value;
-        if trial.contains_key(child) {
-            with.insert(value.to_string(), value.clone());
-        } else {
-            without.insert(value.to_string());
-        }
-    }
-    let tells = !with.is_empty() && with.keys().all(|value| !without.contains(value));
-    tells.then(|| (parent.to_owned(), with.into_values().collect()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_choice_that_is_none_is_no_choice() {
-        let choices = ["a", "b"].map(Value::from);
-        assert_eq!(choice(&choices, 1.0), Some(&choices[1]));
-        for number in [-5.0, -0.5, 0.5, 2.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(choice(&choices, number), None, "{number}");
-        }
-    }
 }

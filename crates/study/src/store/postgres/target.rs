@@ -17,7 +17,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::broken::{Broken, chain};
 use super::tls::{self, Mode};
 use crate::error::{Error, Result};
-use crate::store::address::{is_shown, without_password};
+use crate::store::address::{if_plain, is_shown, without_password};
 
 /// Default time to wait for a host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -67,7 +67,8 @@ impl Target {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if schema.is_empty() || schema.len() > 63 || !schema.chars().all(is_plain) {
             return Err(refuse(format!(
-                "names the schema `{schema}`; write 1 to 63 lower-case letters, digits and `_`"
+                "names the schema `{}`; write 1 to 63 lower-case letters, digits and `_`",
+                if_plain(&schema)
             )));
         }
         let mut config: Config = format!("{base}?{}", others.join("&"))

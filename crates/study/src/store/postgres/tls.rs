@@ -26,6 +26,8 @@ use rustls::{
 };
 use tokio_postgres::config::SslMode;
 
+use crate::store::address::if_plain;
+
 /// How much TLS is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -58,6 +60,7 @@ impl FromStr for Mode {
             "verify-ca" => Self::VerifyCa,
             "verify-full" => Self::VerifyFull,
             _ => {
+                let text = if_plain(text);
                 return Err(format!(
                     "has sslmode={text}; write disable, prefer, require, verify-ca or verify-full"
                 ));
@@ -100,7 +103,7 @@ fn known_authorities(
         }
         Some(file) => {
             let refuse = |error: &dyn std::fmt::Display| {
-                format!("has sslrootcert={file}, which cannot be read: {error}")
+                format!("has sslrootcert={}, which cannot be read: {error}", if_plain(file))
             };
             let certificates =
                 CertificateDer::pem_file_iter(file).map_err(|error| refuse(&error))?;
@@ -114,7 +117,7 @@ fn known_authorities(
         .build()
         .map_err(|error| {
             let file = root.unwrap_or("system");
-            format!("has sslrootcert={file}, which names no authority: {error}")
+            format!("has sslrootcert={}, which names no authority: {error}", if_plain(file))
         })
 }
 

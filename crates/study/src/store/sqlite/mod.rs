@@ -246,6 +246,12 @@ fn failure(place: &str, doing: &'static str) -> impl Fn(rusqlite::Error) -> Erro
 }
 
 #[allow(clippy::redundant_closure_for_method_calls, reason = "`Table::record` is of one lifetime")]
+/// Trials whose value and score, by which the best are found, do not fit: see [`head::RESCORE`].
+const TWO_VALUES: &str = "\
+    SELECT studies.name, trials.id FROM trials JOIN studies ON studies.id = trials.study \
+    WHERE score IS NOT CASE WHEN measurement LIKE '%\"fidelity\":%' THEN NULL ELSE \
+    CASE direction WHEN 'minimise' THEN value ELSE 0.0 - value END END LIMIT 20";
+
 impl Reader for Sqlite {
     fn identity(&self) -> Result<String> {
         let failed = failure(&self.place, "reading its identity");
@@ -304,7 +310,19 @@ impl Reader for Sqlite {
                 .query_map([], |row| row.get(0))
                 .and_then(Iterator::collect)
                 .map_err(&failed)?;
-            Ok(found.into_iter().filter(|line| line != "ok").collect())
+            let mut found: Vec<String> = found.into_iter().filter(|line| line != "ok").collect();
+            let mut values = connection.prepare(TWO_VALUES).map_err(&failed)?;
+            let told = |row: &rusqlite::Row<'_>| -> rusqlite::Result<String> {
+                let (study, trial): (String, i64) = (row.get(0)?, row.get(1)?);
+                Ok(format!(
+                    "trial {trial} of `{study}` has two values, which must be one: in its row, and in the index of the best; \
+                     `wimble doctor --repair` takes the one in its row"
+                ))
+            };
+            let differ: Vec<String> =
+                values.query_map([], told).and_then(Iterator::collect).map_err(&failed)?;
+            found.extend(differ);
+            Ok(found)
         })
     }
 
