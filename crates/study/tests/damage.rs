@@ -103,7 +103,7 @@ fn cells(path: &Path) -> Option<BTreeMap<String, String>> {
     let mut cells = BTreeMap::new();
     for table in ["studies", "trials", "asks", "engines", "storage"] {
         let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).ok()?;
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([]).ok()?;
         let mut number = 0;
         while let Some(row) = rows.next().ok()? {

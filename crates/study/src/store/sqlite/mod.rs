@@ -245,13 +245,13 @@ fn failure(place: &str, doing: &'static str) -> impl Fn(rusqlite::Error) -> Erro
     }
 }
 
-#[allow(clippy::redundant_closure_for_method_calls, reason = "`Table::record` is of one lifetime")]
 /// Trials whose value and score, by which the best are found, do not fit: see [`head::RESCORE`].
 const TWO_VALUES: &str = "\
     SELECT studies.name, trials.id FROM trials JOIN studies ON studies.id = trials.study \
     WHERE score IS NOT CASE WHEN measurement LIKE '%\"fidelity\":%' THEN NULL ELSE \
     CASE direction WHEN 'minimise' THEN value ELSE 0.0 - value END END LIMIT 20";
 
+#[allow(clippy::redundant_closure_for_method_calls, reason = "`Table::record` is of one lifetime")]
 impl Reader for Sqlite {
     fn identity(&self) -> Result<String> {
         let failed = failure(&self.place, "reading its identity");
