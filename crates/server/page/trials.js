@@ -20,8 +20,8 @@ export function trials(study, summary, go) {
   const all = [
     { id: "trial", name: "Trial", cell: (row) => link(`/study/${encodeURIComponent(study)}/trial/${row.trial}`, String(row.trial)) },
     { id: "state", name: "State", cell: (row) => h("span", { class: "chip", "data-state": row.state, title: row.reason }, row.state) },
-    { id: "value", sort: objectives[0]?.name ?? "value", name: objectives.length === 1 ? objectives[0].name : "value", number: true,
-      cell: (row) => (row.value === undefined ? "" : row.deviation === undefined ? short(row.value) : `${short(row.value)} ± ${short(row.deviation)}`) },
+    { id: "value", sort: objectives[0]?.name ?? "value", name: objectives[0]?.name ?? "value", number: true,
+      cell: (row) => (objectives.length > 1 ? named(row.objectives, objectives[0].name) : row.value === undefined ? "" : row.deviation === undefined ? short(row.value) : `${short(row.value)} ± ${short(row.deviation)}`) },
     ...objectives.slice(1).map((objective) => ({ id: `o:${objective.name}`, sort: objective.name, name: objective.name, number: true,
       cell: (row) => named(row.objectives, objective.name) })),
     ...constraints.map((name) => ({ id: `c:${name}`, sort: name, name, number: true, cell: (row) => named(row.constraints, name) })),
