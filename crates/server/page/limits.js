@@ -6,7 +6,7 @@ import { count, short } from "./format.js";
 
 export function limits(study, summary) {
   if (!summary.goal?.constraints?.length) return null;
-  const holder = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Constraints" });
+  const holder = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "How many trials keep each constraint" });
   const note = h("span", { class: "note" });
   const element = card("Constraints", { note }, holder);
   const bar = (share) => {
