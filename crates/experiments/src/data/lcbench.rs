@@ -373,7 +373,7 @@ mod tests {
         );
         let (manifest, bytes) = tiny();
         let error = Surrogate::new(manifest, &bytes).unwrap().tuning(8, 0.0).map(|_| ());
-        assert!(error.unwrap_err().to_string().ends_with("must be one of 7"));
+        assert!(error.unwrap_err().to_string().ends_with("is called `8`. There are 7"));
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub fn page(chronicle: &Chronicle, view: &View) -> std::result::Result<Page, Str
         let (a, b) = (key(a), key(b));
         a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
     };
-    if !is_sorted && last > 0 {
+    if !is_sorted && first < last {
         // Only the page is sorted: of a million trials, the hundred that are seen.
         if last < matching {
             ids.select_nth_unstable_by(last - 1, compare);
@@ -114,6 +114,9 @@ mod tests {
                 parts.extend(page(&chronicle, &view(offset, 7)).unwrap().ids);
             }
             assert_eq!(parts, whole, "{sort}");
+            for (offset, limit) in [(0, 0), (1, 0), (63, 0), (64, 7), (99, 7)] {
+                assert!(page(&chronicle, &view(offset, limit)).unwrap().ids.is_empty(), "{sort}");
+            }
         }
         let best =
             page(&chronicle, &View { sort: "value".into(), limit: Some(1), ..View::default() });
