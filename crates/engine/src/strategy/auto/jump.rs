@@ -8,17 +8,21 @@
 //!    left out.
 //! 3. The jump is to its minimum within sᵀC⁻¹s ≤ d: as far as the trials are spread, and inside the cube.
 //!
+//! 4. Where a polynomial of degree four (quartic.rs) predicts the same trials far better, the jump is to its minimum instead: valleys that
+//!    bend are no quadratics.
+//!
 //! A jump has no rule of its own for success: the spread of the best trials shrinks and grows with it.
 //!
-//! Cost for n ≤ 188 points: twelve fits, O(8n³).
+//! Cost for n ≤ 188 points: fifteen fits, O(10n³).
 
 use super::quadratic::Quadratic;
-use super::ridge::{Polynomials, Square, Taylor, least_error};
+use super::quartic::Quartic;
+use super::ridge::{Polynomials, Taylor, Terms, least_error};
 use crate::linalg::definite::Definite;
 use crate::points::Points;
 
-/// The trials that a jump looks at, at most.
-const MOST: usize = 250;
+/// The trials that a jump looks at, at least and at most.
+const SEEN: (usize, usize) = (200, 250);
 /// The share of them that is kept, and the most in numbers of coefficients.
 const KEPT: f64 = 0.75;
 const LARGEST: f64 = 1.5;
@@ -44,6 +48,8 @@ pub(super) struct Jump {
     trust: f64,
     /// How many points it was fitted to.
     points: usize,
+    /// The polynomial of degree four, where it is the better description.
+    quartic: Option<Quartic>,
 }
 
 /// How many coefficients a quadratic has.
@@ -53,54 +59,40 @@ pub(super) fn coefficients(dim: usize) -> usize {
 
 /// How many trials a jump wants to choose from.
 pub(super) fn wanted(dim: usize) -> usize {
-    (100 + 3 * dim).min(160).max(2 * coefficients(dim)).min(MOST)
+    (2 * coefficients(dim)).clamp(SEEN.0, SEEN.1)
 }
 
 impl Jump {
-    /// The quadratic of some trials; `None` if they are too few or do not differ.
-    pub(super) fn fit(points: &Points, values: &[f64]) -> Option<Self> {
+    /// The quadratic of some trials, and the polynomial of degree four if that may be used; `None` if they are too few or do not
+    /// differ.
+    pub(super) fn fit(points: &Points, values: &[f64], bends: bool) -> Option<Self> {
         let dim = points.dim();
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
         let most = (LARGEST * coefficients(dim) as f64).ceil() as usize;
-        let share = (KEPT * values.len() as f64).ceil() as usize;
-        let n = most.min(share.max(dim + 2)).min(values.len());
+        let n = most.min(kept(values.len()).max(dim + 2)).min(values.len());
         if n < dim + 2 {
             return None;
         }
-        let order = &order[..n];
-        let (origin, best) = (points.row(order[0]).to_vec(), values[order[0]]);
-        let weights: Vec<f64> =
-            (0..n).map(|i| 1.0 - (1.0 - LAST) * i as f64 / (n - 1) as f64).collect();
-        let sum: f64 = weights.iter().sum();
-        let moved = Points::from_rows(
-            dim,
-            order.iter().map(|&i| -> Vec<f64> {
-                points.row(i).iter().zip(&origin).map(|(x, o)| x - o).collect()
-            }),
-        );
-        let unit =
-            order.iter().zip(&weights).map(|(&i, w)| w * (values[i] - best)).sum::<f64>() / sum;
-        if !(unit > 0.0 && unit.is_finite()) {
-            return None;
-        }
-        let gaps: Vec<f64> = order.iter().map(|&i| (values[i] - best) / unit).collect();
-
+        let Sample { origin, moved, gaps, weights, unit } =
+            Sample::new(points, values, &order[..n])?;
         let spread = Spread::of(&moved, &weights)?;
         let coordinates = [spread.whitening(), spread.scaling()];
         let seen = coordinates.each_ref().map(|map| map.enter_all(&moved));
         let kinds =
-            [(0, Square::Full(1.0)), (1, Square::Diagonal(dim as f64)), (1, Square::Full(1.0))];
-        let polynomials = kinds.map(|(map, square)| Polynomials { points: &seen[map], square });
+            [(0, Terms::Full(1.0)), (1, Terms::Diagonal(dim as f64)), (1, Terms::Full(1.0))];
+        let polynomials = kinds.map(|(map, terms)| Polynomials { points: &seen[map], terms });
         let disbelief = |ridge: f64, i: usize, _: f64| ridge / weights[i];
         let (kind, fit) = least_error(&polynomials, &RIDGES, disbelief, &weights, &gaps)?;
-        let predicted: Vec<f64> = gaps.iter().zip(&fit.left_out).map(|(y, r)| y - r).collect();
         let slopes = coordinates[kinds[kind].0].leave(&polynomials[kind].taylor(&fit));
+        let error = unit * unit * weighted_square(&fit.left_out, &weights);
+        let quartic = bends.then(|| Quartic::fit(points, values, &order, &weights, error));
         Some(Self {
             quadratic: Quadratic { origin, slopes },
             shape: spread.shape(),
-            trust: kendall(&gaps, &predicted),
+            trust: trust(&gaps, &fit.left_out),
             points: n,
+            quartic: quartic.flatten(),
         })
     }
 
@@ -112,7 +104,7 @@ impl Jump {
 
     /// Whether its minimum is worth a trial.
     pub(super) fn is_trusted(&self) -> bool {
-        self.trust >= TRUSTED
+        self.trust >= TRUSTED || self.quartic.is_some()
     }
 
     /// The curvature, by rows.
@@ -120,14 +112,68 @@ impl Jump {
         &self.quadratic.slopes.hessian
     }
 
-    /// Where the quadratic is least, as far as it may be followed.
+    /// Where it is least, as far as it may be followed.
     pub(super) fn target(&self) -> Option<Vec<f64>> {
-        self.quadratic.minimiser(&self.shape, 1.0)
+        let bent = self.quartic.as_ref().and_then(Quartic::minimiser);
+        bent.or_else(|| self.quadratic.minimiser(&self.shape, 1.0))
     }
 }
 
+/// How many of some trials are kept.
+pub(super) fn kept(trials: usize) -> usize {
+    (KEPT * trials as f64).ceil() as usize
+}
+
+/// Some trials, best first, as they are fitted: about the best one, in units of their mean gap to it.
+pub(super) struct Sample {
+    /// The best one.
+    pub(super) origin: Vec<f64>,
+    /// Where the trials are, seen from it.
+    pub(super) moved: Points,
+    /// By how much they are worse, in units.
+    pub(super) gaps: Vec<f64>,
+    /// How much each counts, by rank.
+    pub(super) weights: Vec<f64>,
+    pub(super) unit: f64,
+}
+
+impl Sample {
+    /// The trials that `order` names, best first; `None` if they do not differ.
+    pub(super) fn new(points: &Points, values: &[f64], order: &[usize]) -> Option<Self> {
+        let n = order.len();
+        let (origin, best) = (points.row(order[0]).to_vec(), values[order[0]]);
+        let weights: Vec<f64> =
+            (0..n).map(|i| 1.0 - (1.0 - LAST) * i as f64 / (n - 1) as f64).collect();
+        let sum: f64 = weights.iter().sum();
+        let moved = Points::from_rows(
+            points.dim(),
+            order.iter().map(|&i| -> Vec<f64> {
+                points.row(i).iter().zip(&origin).map(|(x, o)| x - o).collect()
+            }),
+        );
+        let unit =
+            order.iter().zip(&weights).map(|(&i, w)| w * (values[i] - best)).sum::<f64>() / sum;
+        if !(unit > 0.0 && unit.is_finite()) {
+            return None;
+        }
+        let gaps = order.iter().map(|&i| (values[i] - best) / unit).collect();
+        Some(Self { origin, moved, gaps, weights, unit })
+    }
+}
+
+/// Σ w r².
+pub(super) fn weighted_square(residuals: &[f64], weights: &[f64]) -> f64 {
+    residuals.iter().zip(weights).map(|(r, w)| w * r * r).sum()
+}
+
+/// Kendall's rank correlation between values and what is predicted for each when it is left out.
+pub(super) fn trust(gaps: &[f64], left_out: &[f64]) -> f64 {
+    let predicted: Vec<f64> = gaps.iter().zip(left_out).map(|(y, r)| y - r).collect();
+    kendall(gaps, &predicted)
+}
+
 /// The weighted second moment C of some points about zero.
-struct Spread {
+pub(super) struct Spread {
     dim: usize,
     deviations: Vec<f64>,
     /// L⁻¹ of C = LLᵀ, by rows.
@@ -135,7 +181,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(points: &Points, weights: &[f64]) -> Option<Self> {
+    pub(super) fn of(points: &Points, weights: &[f64]) -> Option<Self> {
         let dim = points.dim();
         let sum: f64 = weights.iter().sum();
         let mut moment = vec![0.0; dim * dim];
@@ -162,7 +208,7 @@ impl Spread {
     }
 
     /// z = L⁻¹s/√d.
-    fn whitening(&self) -> Map {
+    pub(super) fn whitening(&self) -> Map {
         let root = (self.dim as f64).sqrt();
         Map(self.inverse.iter().map(|l| l / root).collect())
     }
@@ -178,7 +224,7 @@ impl Spread {
     }
 
     /// The rows of C⁻¹/d = MᵀM for the whitening M.
-    fn shape(&self) -> Vec<f64> {
+    pub(super) fn shape(&self) -> Vec<f64> {
         let (dim, rows) = (self.dim, self.whitening().0);
         let entry =
             |i: usize, j: usize| (0..dim).map(|k| rows[k * dim + i] * rows[k * dim + j]).sum();
@@ -187,19 +233,21 @@ impl Spread {
 }
 
 /// z = Ms, by rows.
-struct Map(Vec<f64>);
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Map(Vec<f64>);
 
 impl Map {
-    fn enter_all(&self, points: &Points) -> Points {
-        let dim = points.dim();
-        let along = |x: &[f64], row: &[f64]| row.iter().zip(x).map(|(m, x)| m * x).sum::<f64>();
-        let enter =
-            |x: &[f64]| -> Vec<f64> { self.0.chunks_exact(dim).map(|row| along(x, row)).collect() };
-        Points::from_rows(dim, points.rows().map(enter))
+    pub(super) fn enter(&self, step: &[f64]) -> Vec<f64> {
+        let along = |row: &[f64]| row.iter().zip(step).map(|(m, x)| m * x).sum::<f64>();
+        self.0.chunks_exact(step.len()).map(along).collect()
+    }
+
+    pub(super) fn enter_all(&self, points: &Points) -> Points {
+        Points::from_rows(points.dim(), points.rows().map(|step| self.enter(step)))
     }
 
     /// Mᵀg and MᵀHM.
-    fn leave(&self, taylor: &Taylor) -> Taylor {
+    pub(super) fn leave(&self, taylor: &Taylor) -> Taylor {
         let dim = taylor.gradient.len();
         let m = |i: usize, j: usize| self.0[i * dim + j];
         let gradient =
@@ -267,7 +315,7 @@ mod tests {
                     .sum::<f64>()
             };
             let values: Vec<f64> = points.rows().map(bowl).collect();
-            let jump = Jump::fit(&points, &values).unwrap();
+            let jump = Jump::fit(&points, &values, false).unwrap();
             assert!(jump.trust > 0.99, "{dim}: {}", jump.trust);
             let best = values.iter().copied().fold(f64::INFINITY, f64::min);
             let reached = bowl(&jump.target().unwrap());
@@ -281,7 +329,7 @@ mod tests {
         let mut points = sample(dim, 2 * coefficients(dim));
         let mut values: Vec<f64> = points.rows().map(valley).collect();
         for _ in 0..12 {
-            let jump = Jump::fit(&points, &values).unwrap();
+            let jump = Jump::fit(&points, &values, false).unwrap();
             let x = jump.target().unwrap();
             points.push(&x);
             values.push(valley(&x));
@@ -299,7 +347,7 @@ mod tests {
         };
         let mut values: Vec<f64> = points.rows().map(slope).collect();
         for _ in 0..12 {
-            let x = Jump::fit(&points, &values).unwrap().target().unwrap();
+            let x = Jump::fit(&points, &values, false).unwrap().target().unwrap();
             points.push(&x);
             values.push(slope(&x));
         }
@@ -312,8 +360,8 @@ mod tests {
         let points = sample(4, 60);
         let mut rng = Seed(9).stream("noise", 0);
         let noise: Vec<f64> = (0..60).map(|_| uniform(&mut rng)).collect();
-        assert!(Jump::fit(&points, &noise).unwrap().trust < 0.5);
-        assert!(Jump::fit(&points, &[1.0; 60]).is_none());
-        assert!(Jump::fit(&sample(4, 5), &[1.0, 2.0, 3.0, 4.0, 5.0]).is_none());
+        assert!(!Jump::fit(&points, &noise, true).unwrap().is_trusted());
+        assert!(Jump::fit(&points, &[1.0; 60], true).is_none());
+        assert!(Jump::fit(&sample(4, 5), &[1.0, 2.0, 3.0, 4.0, 5.0], true).is_none());
     }
 }

@@ -19,7 +19,7 @@ const EARLY: usize = 10;
 /// The share of single asks that leap, early and later.
 const SHARES: (f64, f64) = (0.75, 0.5);
 /// The probability of a value that a leap must have.
-const LIKELY: f64 = 0.5;
+pub(super) const LIKELY: f64 = 0.5;
 /// How near a pending point may lie, in the length of the leap.
 const NEAR: f64 = 0.1;
 
@@ -48,7 +48,7 @@ impl Leap {
         }
         let early = first < EARLY * space.dim();
         let pick = turn(first, share, early)?;
-        let jump = main.jump(history).filter(super::jump::Jump::is_trusted);
+        let jump = main.jump(history, settings).filter(super::jump::Jump::is_trusted);
         let mut point = match jump {
             Some(jump) => jump.target()?,
             None if early && share < SMALL && settings.uses(Part::LocalStep) => {

@@ -18,7 +18,7 @@
 
 use super::jump::coefficients;
 use super::quadratic::Quadratic;
-use super::ridge::{Polynomials, Square, Taylor, least_error};
+use super::ridge::{Polynomials, Taylor, Terms, least_error};
 use crate::points::Points;
 
 /// The first radius.
@@ -97,8 +97,8 @@ pub(super) fn target(
         return None;
     }
     let gaps: Vec<f64> = values.iter().map(|y| (y - best) / unit).collect();
-    let kinds = [Square::Diagonal(1.0), Square::Full(0.5)]
-        .map(|square| Polynomials { points: &seen, square });
+    let kinds =
+        [Terms::Diagonal(1.0), Terms::Full(0.5)].map(|terms| Polynomials { points: &seen, terms });
     let disbelief = |ridge: f64, i: usize, own: f64| ridge * distrust[i] + 1e-10 * own;
     let (kind, fit) = least_error(&kinds, &RIDGES, disbelief, &weights, &gaps)?;
     let Taylor { mut gradient, mut hessian } = kinds[kind].taylor(&fit);

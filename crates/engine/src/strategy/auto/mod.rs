@@ -9,7 +9,9 @@
 //!   nearest trials (local_model.rs): while the region is wide, half of it is a sum of functions of one coordinate each; in a
 //!   valley, coordinates turn along it (frame.rs). A batch climbs a ladder of widths
 //!   from the mean to an optimistic bound, each pick lowering the deviation for the next (picks.rs).
-//!   Where a quadratic describes the best trials, a pick leaps to its minimum, and its curvature gives the coordinates (leap.rs).
+//!   Where a quadratic describes the best trials, a pick leaps to its minimum, and its curvature gives the coordinates (leap.rs); where
+//!   the valley bends, a polynomial of degree four does (quartic.rs). A main region that is stuck draws points about the mean of the best
+//!   trials (consensus.rs).
 //! - Choices, levels, finite lists: one model of the best and the latest trials (mixed.rs). Conditions make branches, with a model
 //!   each (branches.rs).
 //! - Several objectives, or measured constraints: a model of each, and picks by their gain in hypervolume or as solutions of constrained
@@ -26,6 +28,7 @@
 
 mod branches;
 mod cloud;
+mod consensus;
 mod curves;
 mod expectation;
 mod feasibility;
@@ -39,6 +42,7 @@ mod objectives;
 mod parts;
 mod picks;
 mod quadratic;
+mod quartic;
 mod region;
 mod replay;
 mod ridge;
@@ -61,10 +65,12 @@ use crate::points::Points;
 use crate::seed::{Rng, Seed};
 use crate::space::{Dimension, Kind, SearchSpace};
 use branches::Branches;
+use consensus::Consensus;
 use leap::Leap;
 use objectives::Several;
 pub use parts::{Part, Parts};
 use picks::{Picker, SMALL, belief, ladder};
+use region::Patch;
 use replay::Replay;
 
 /// The default method.
@@ -361,18 +367,28 @@ impl Auto {
                 } else {
                     MAIN_SHARE
                 };
-                // Rounded by turns, so that asks for single points serve both.
-                let turn = (first as f64 * TURNS).fract();
-                ((share * count as f64 + turn) as usize).min(count)
+                by_turns(share * count as f64, first).min(count)
             }
             _ => count,
         };
+        let consensus = replay.consensus(history).filter(|_| self.uses(Part::Consensus));
         let mut chosen = Points::with_capacity(space.dim(), count);
         let shares =
             [(&replay.main, main_share, true), (&replay.explorer, count - main_share, false)];
         for (region, share, is_main) in shares {
             let Some(region) = region.as_ref().filter(|_| share > 0) else { continue };
             let patch = region.patch(history, &replay.failed, self)?;
+            let mut share = share;
+            if let Some(consensus) = consensus.as_ref().filter(|_| is_main) {
+                let wanted = by_turns(consensus::SHARE * share as f64, first);
+                let drawn = drawn(consensus, wanted, space, &patch, occupied, rng);
+                ahead.extend(&drawn);
+                chosen.extend(&drawn);
+                (first, share) = (first + drawn.len(), share - drawn.len());
+                if share == 0 {
+                    continue;
+                }
+            }
             let leap = match is_main {
                 true => {
                     let evidence = Evidence { pending: &ahead, ..evidence };
@@ -394,6 +410,33 @@ impl Auto {
         memory.keep(replay);
         Ok(chosen)
     }
+}
+
+/// A number of picks, rounded up or down by turns, so that asks for single points serve all.
+fn by_turns(picks: f64, first: usize) -> usize {
+    (picks + (first as f64 * TURNS).fract()) as usize
+}
+
+/// Up to so many free points about the consensus that will probably not fail.
+fn drawn(
+    consensus: &Consensus,
+    wanted: usize,
+    space: &SearchSpace,
+    patch: &Patch,
+    occupied: &mut Occupied<'_>,
+    rng: &mut Rng,
+) -> Points {
+    let mut drawn = Points::with_capacity(space.dim(), wanted);
+    for _ in 0..wanted {
+        let mut x = consensus.draw(rng);
+        space.settle(&mut x);
+        let likely = patch.feasibility.probability(&patch.frame.enter(&x)) >= leap::LIKELY;
+        if likely && occupied.is_free(&x) {
+            occupied.insert(&x);
+            drawn.push(&x);
+        }
+    }
+    drawn
 }
 
 /// Whether a space is searched in regions: every dimension is a number of some levels, and most are as good as real.

@@ -31,7 +31,9 @@ pub enum Part {
     Feasibility,
     /// The jump to the minimum of a quadratic.
     Jump,
-    /// Coordinates from the curvature of that quadratic.
+    /// The jump to the minimum of a polynomial of degree four where that describes the trials better.
+    Quartic,
+    /// Coordinates from the curvature of the quadratic.
     Hessian,
     /// The larger share of main while it gains.
     Share,
@@ -43,11 +45,13 @@ pub enum Part {
     Branches,
     /// Coordinates on a face count neither for the length nor for the metric.
     Faces,
+    /// Draws about the mean of the best trials where main is stuck.
+    Consensus,
 }
 
 impl Part {
     /// Every part.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Thresholds,
         Self::Region,
         Self::Explorer,
@@ -58,12 +62,14 @@ impl Part {
         Self::Smoothing,
         Self::Feasibility,
         Self::Jump,
+        Self::Quartic,
         Self::Hessian,
         Self::Share,
         Self::Opening,
         Self::LocalStep,
         Self::Branches,
         Self::Faces,
+        Self::Consensus,
     ];
 
     /// Its name, as the benchmarks write it.
@@ -79,12 +85,14 @@ impl Part {
             Self::Smoothing => "smoothing",
             Self::Feasibility => "feasibility",
             Self::Jump => "jump",
+            Self::Quartic => "quartic",
             Self::Hessian => "hessian",
             Self::Share => "share",
             Self::Opening => "opening",
             Self::LocalStep => "local-step",
             Self::Branches => "branches",
             Self::Faces => "faces",
+            Self::Consensus => "consensus",
         }
     }
 }

@@ -41,7 +41,7 @@ const FLATTEST: f64 = 0.03;
 /// How far the widths of the box may differ from their mean.
 const WIDTHS: (f64, f64) = (0.2, 5.0);
 /// Resilient steps of the first fit, of those that follow, and after a turn.
-const STEPS: [usize; 3] = [15, 2, 4];
+const STEPS: [usize; 3] = [15, 6, 4];
 /// The length below which a region is taken to hold a single valley: values count as they are, coordinates turn, and
 /// the kernel has no sum over them.
 const VALLEY: f64 = 0.2;
@@ -202,7 +202,7 @@ impl Region {
         }
         let model = LocalModel::fit(&learnt.hyper_parameters, &shape, &points, &targets)?;
         if rounds && model.noise_share() <= EVIDENT {
-            let jump = self.fit_jump(history);
+            let jump = self.fit_jump(history, settings);
             let metric = jump.as_ref().filter(|jump| jump.describes(dim));
             let metric =
                 metric.and_then(|jump| Metric::rounding(&self.free_hessian(jump, settings), dim));
@@ -233,15 +233,15 @@ impl Region {
     }
 
     /// The quadratic of the best trials near by, of the last fit if no trial came since.
-    pub(super) fn jump(&self, history: &History) -> Option<Jump> {
+    pub(super) fn jump(&self, history: &History, settings: &Auto) -> Option<Jump> {
         let kept = self.learnt.as_ref().and_then(|learnt| learnt.jump.as_ref());
         match kept {
             Some((trials, jump)) if *trials == history.len() => Some(jump.clone()),
-            _ => self.fit_jump(history),
+            _ => self.fit_jump(history, settings),
         }
     }
 
-    fn fit_jump(&self, history: &History) -> Option<Jump> {
+    fn fit_jump(&self, history: &History, settings: &Auto) -> Option<Jump> {
         let mut trials = self.nearest(jump::wanted(self.centre.len()), history);
         if self.first_length < WIDEST {
             // An explorer's valley is its box: beyond are other basins.
@@ -250,7 +250,7 @@ impl Region {
             trials.retain(|&i| near(history.points().row(i)));
         }
         let (points, values) = self.told(&trials, history);
-        Jump::fit(&points, &values)
+        Jump::fit(&points, &values, settings.uses(Part::Quartic))
     }
 
     /// The local step from the centre.

@@ -11,6 +11,7 @@
 //! Cost: O(d) a trial on average, and the fits of at most `WINDOW` trials.
 
 use super::cloud::{Cloud, Thinned};
+use super::consensus::{self, Consensus};
 use super::local_step::Radius;
 use super::region::{Region, WIDEST};
 use super::{Auto, Part};
@@ -59,6 +60,8 @@ pub(super) struct Replay {
     improved: usize,
     /// Values and trials, best first, no two near each other.
     starts: Vec<(f64, usize)>,
+    /// Values and trials, best first: those that agree on where to go when main is stuck.
+    best: Vec<(f64, usize)>,
     restarts: u64,
     thinned: Thinned,
     /// The last trial at which main's best value fell.
@@ -84,6 +87,13 @@ impl Replay {
     /// Whether main's best value fell lately.
     pub(super) fn is_gaining(&self) -> bool {
         self.trials.saturating_sub(self.risen) <= LATELY
+    }
+
+    /// What the best trials have in common, if main is wide and its best value has not fallen for long.
+    pub(super) fn consensus(&self, history: &History) -> Option<Consensus> {
+        let stuck = self.trials.saturating_sub(self.risen) > consensus::STUCK;
+        (stuck && self.explorer.is_none())
+            .then(|| Consensus::of(self.best.iter().map(|best| best.1), history))
     }
 
     /// Reads history to its end.
@@ -117,6 +127,11 @@ impl Replay {
             region.cloud.push(trial, history, &centre);
         }
         self.remember_start(x, value, trial, history);
+        let place = self.best.partition_point(|other| other.0 <= value);
+        if place < consensus::wanted(x.len()) {
+            self.best.insert(place, (value, trial));
+            self.best.truncate(consensus::wanted(x.len()));
+        }
         let Some(main) = &mut self.main else {
             let mut cloud = Cloud::default();
             cloud.push(trial, history, x);

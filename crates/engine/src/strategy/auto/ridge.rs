@@ -1,10 +1,11 @@
-//! Polynomials of degree two by weighted ridge regression in dual form, chosen by their leave-one-out error.
+//! Polynomials of degree two or four by weighted ridge regression in dual form, chosen by their leave-one-out error.
 //!
 //! ```text
-//! y = Kα + ε,     α = (K + λN)⁻¹ y,     K = 100 + 10 z·z' + a square
+//! y = Kα + ε,     α = (K + λN)⁻¹ y,     K = 100 + 10 z·z' + further terms
 //! ```
 //!
-//! The square is full, s (z·z')², or has no mixed terms, s Σₖ zₖ² z'ₖ². N holds how far each point is disbelieved. The residual at a
+//! The further terms are a full square, s (z·z')², one without mixed terms, s Σₖ zₖ² z'ₖ², or those of degree two to four,
+//! (z·z')² + (z·z')³ + (z·z')⁴. N holds how far each point is disbelieved. The residual at a
 //! point left out of the fit needs no second fit:
 //!
 //! ```text
@@ -26,13 +27,24 @@ use crate::points::Points;
 const CONSTANT: f64 = 100.0;
 const SLOPE: f64 = 10.0;
 
-/// The terms of degree two, with their weight in the kernel.
+/// The terms of degree two and more, with their weight in the kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Square {
-    /// All products of coordinates.
+pub(super) enum Terms {
+    /// All products of two coordinates.
     Full(f64),
     /// The squares of coordinates alone.
     Diagonal(f64),
+    /// All products of two, three and four coordinates.
+    Quartic,
+}
+
+/// The kernel of degree four and its first two derivatives, as functions of u = z·z'.
+pub(super) fn quartic(u: f64) -> [f64; 3] {
+    [
+        CONSTANT + u * (SLOPE + u * (1.0 + u * (1.0 + u))),
+        SLOPE + u * (2.0 + u * (3.0 + u * 4.0)),
+        2.0 + u * (6.0 + u * 12.0),
+    ]
 }
 
 /// Polynomials in some coordinates z.
@@ -40,14 +52,14 @@ pub(super) enum Square {
 pub(super) struct Polynomials<'a> {
     /// The points in these coordinates.
     pub(super) points: &'a Points,
-    pub(super) square: Square,
+    pub(super) terms: Terms,
 }
 
 /// A polynomial that was fitted.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ridge {
     /// α, the weight of each trial in the kernel expansion.
-    weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
     /// yᵢ - ŷ₋ᵢ(zᵢ).
     pub(super) left_out: Vec<f64>,
 }
@@ -95,19 +107,21 @@ impl Polynomials<'_> {
             gram
         };
         let mut kernel = gram(self.points.as_slice());
-        let squares = match self.square {
-            Square::Full(_) => None,
-            Square::Diagonal(_) => {
+        let squares = match self.terms {
+            Terms::Full(_) | Terms::Quartic => None,
+            Terms::Diagonal(_) => {
                 let squares: Vec<f64> = self.points.as_slice().iter().map(|z| z * z).collect();
                 Some(gram(&squares))
             }
         };
         for j in 0..n {
             for (i, entry) in kernel.col_as_slice_mut(j).iter_mut().enumerate() {
-                let square = match (self.square, &squares) {
-                    (Square::Diagonal(weight), Some(squares)) => weight * squares[(i, j)],
-                    (Square::Full(weight) | Square::Diagonal(weight), _) => {
-                        weight * *entry * *entry
+                let square = match (self.terms, &squares) {
+                    (Terms::Diagonal(weight), Some(squares)) => weight * squares[(i, j)],
+                    (Terms::Full(weight) | Terms::Diagonal(weight), _) => weight * *entry * *entry,
+                    (Terms::Quartic, _) => {
+                        *entry = quartic(*entry)[0];
+                        continue;
                     }
                 };
                 *entry = CONSTANT + SLOPE * *entry + square;
@@ -134,15 +148,17 @@ impl Polynomials<'_> {
         let mut taylor = Taylor { gradient: vec![0.0; dim], hessian: vec![0.0; dim * dim] };
         for (z, weight) in self.points.rows().zip(&ridge.weights) {
             taylor.gradient.iter_mut().zip(z).for_each(|(g, z)| *g += SLOPE * weight * z);
-            match self.square {
-                Square::Full(square) => {
+            match self.terms {
+                // Terms of higher degree have no curvature at 0.
+                Terms::Full(_) | Terms::Quartic => {
+                    let square = if let Terms::Full(square) = self.terms { square } else { 1.0 };
                     for (row, a) in taylor.hessian.chunks_exact_mut(dim).zip(z) {
                         row.iter_mut()
                             .zip(z)
                             .for_each(|(h, b)| *h += 2.0 * square * weight * a * b);
                     }
                 }
-                Square::Diagonal(square) => {
+                Terms::Diagonal(square) => {
                     for (k, z) in z.iter().enumerate() {
                         taylor.hessian[k * dim + k] += 2.0 * square * weight * z * z;
                     }
@@ -171,14 +187,14 @@ mod tests {
     fn a_residual_left_out_is_that_of_a_fit_without_the_point() {
         let (points, values) = data(17);
         let disbelief: Vec<f64> = (0..17).map(|i| 0.01 + 0.02 * f64::from(i)).collect();
-        for square in [Square::Full(1.0), Square::Diagonal(3.0)] {
-            let all = Polynomials { points: &points, square };
+        for terms in [Terms::Full(1.0), Terms::Diagonal(3.0), Terms::Quartic] {
+            let all = Polynomials { points: &points, terms };
             let kernel = all.kernel();
             let ridge = Polynomials::fit(&kernel, &disbelief, &values).unwrap();
             for out in 0..17 {
                 let keep: Vec<usize> = (0..17).filter(|i| *i != out).collect();
                 let few = Points::from_rows(3, keep.iter().map(|&i| points.row(i)));
-                let few_kernel = Polynomials { points: &few, square }.kernel();
+                let few_kernel = Polynomials { points: &few, terms }.kernel();
                 let few_disbelief: Vec<f64> = keep.iter().map(|&i| disbelief[i]).collect();
                 let few_values: Vec<f64> = keep.iter().map(|&i| values[i]).collect();
                 let naive = Polynomials::fit(&few_kernel, &few_disbelief, &few_values).unwrap();
@@ -191,9 +207,19 @@ mod tests {
     }
 
     #[test]
+    fn the_derivatives_of_the_kernel_of_degree_four_are_those_of_finite_differences() {
+        for u in [-1.3, -0.4, 0.0, 0.7, 1.9] {
+            let [_, slope, curvature] = quartic(u);
+            let (above, below) = (quartic(u + 1e-6), quartic(u - 1e-6));
+            assert!((slope - (above[0] - below[0]) / 2e-6).abs() < 1e-6, "{u}");
+            assert!((curvature - (above[1] - below[1]) / 2e-6).abs() < 1e-6, "{u}");
+        }
+    }
+
+    #[test]
     fn slope_and_curvature_are_those_of_the_polynomial() {
         let (points, values) = data(30);
-        let full = Polynomials { points: &points, square: Square::Full(1.0) };
+        let full = Polynomials { points: &points, terms: Terms::Full(1.0) };
         let ridge = Polynomials::fit(&full.kernel(), &[1e-9; 30], &values).unwrap();
         let Taylor { gradient, hessian } = full.taylor(&ridge);
         let expected = [0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 8.0];
@@ -203,8 +229,12 @@ mod tests {
         for (h, e) in hessian.iter().zip(expected) {
             assert!((h - e).abs() < 1e-6, "{hessian:?}");
         }
+        let four = Polynomials { points: &points, terms: Terms::Quartic };
+        let ridge = Polynomials::fit(&four.kernel(), &[1e-9; 30], &values).unwrap();
+        let at_zero = four.taylor(&ridge);
+        assert!((at_zero.gradient[1] + 3.0).abs() < 0.5, "{at_zero:?}");
         // Without mixed terms, x₀x₁ cannot be seen, but the square can.
-        let diagonal = Polynomials { points: &points, square: Square::Diagonal(3.0) };
+        let diagonal = Polynomials { points: &points, terms: Terms::Diagonal(3.0) };
         let ridge = Polynomials::fit(&diagonal.kernel(), &[1e-3; 30], &values).unwrap();
         let Taylor { hessian, .. } = diagonal.taylor(&ridge);
         assert!(hessian[1] == 0.0 && (hessian[8] - 8.0).abs() < 1.0, "{hessian:?}");
