@@ -4,7 +4,7 @@
 import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { ago, short, shown } from "./format.js";
-import { Plot, channels, dot, faint, nearest, ticks } from "./plot.js";
+import { Plot, channels, clip, dot, faint, nearest, ticks } from "./plot.js";
 import { at, ticks as marks } from "./scale.js";
 
 /** Up to this many points have their probability beside them. */
@@ -18,14 +18,14 @@ export function landscape(study, summary, go) {
   let surface = null;
   let scatter = [];
   const plot = new Plot({
-    label: "The last batch over two parameters", height: 380, margin: { left: 64, bottom: 28 },
+    label: "The last batch over two parameters", height: 400, margin: { left: 72, top: 26, bottom: 44 },
     paint(context) {
       const c = plot.colours;
       plot.x = plot.y = { low: 0, high: 1 };
       if (surface) paintSurface(context, c);
       const [xs, ys] = [marks(dimensions[x], plot.area.width / 90, short, ticks), marks(dimensions[y], plot.area.height / 55, short, ticks)];
-      const text = (list) => (place) => list.find(([p]) => p === place)?.[1].slice(0, 9) ?? "";
-      plot.axes(context, { xTicks: xs.map(([p]) => p), xText: text(xs), yTicks: ys.map(([p]) => p), yText: text(ys) });
+      const text = (list) => (place) => clip(context, list.find(([p]) => p === place)?.[1] ?? "", list === ys ? plot.margin.left - 10 : plot.area.width / list.length - 8);
+      plot.axes(context, { xTicks: xs.map(([p]) => p), xText: text(xs), yTicks: ys.map(([p]) => p), yText: text(ys), xName: dimensions[x].name, yName: dimensions[y].name });
       if (!batch) return;
       plot.inside(context, () => {
         const [a, b] = [scatter[x], scatter[y]];
@@ -63,7 +63,7 @@ export function landscape(study, summary, go) {
   });
   const pick = (label, chosen, set) => h("label", { class: "small soft" }, `${label} `, h("select", { onchange: (event) => { set(Number(event.target.value)); load(); } },
     dimensions.map((d, k) => h("option", { value: String(k), selected: k === chosen }, d.name))));
-  const note = h("span", { class: "note" });
+  const note = h("span", { class: "note" }, "Asking the model …");
   const other = (taken) => (taken === 0 ? 1 : 0);
   const pickers = h("div", { class: "tools" });
   const drawPickers = () => fill(pickers,
@@ -98,16 +98,23 @@ export function landscape(study, summary, go) {
     context.setLineDash([]);
   }
 
-  /** The probability of a good value beside each point of a small batch. */
+  /** The probability of a good value beside each point of a small batch, where there is room for it. */
   function probabilities(context, c) {
     context.textBaseline = "middle";
     context.lineWidth = 3;
+    const taken = batch.places.filter((place) => place[x] !== null && place[y] !== null)
+      .map((place) => [plot.at(place[x]) - 7, plot.up(place[y]) - 7, plot.at(place[x]) + 7, plot.up(place[y]) + 7]);
     batch.places.forEach((place, i) => {
       const good = batch.forecast?.[i]?.good;
       if (!good || place[x] === null || place[y] === null) return;
       const left = plot.at(place[x]) > plot.area.left + plot.area.width - 60;
       context.textAlign = left ? "right" : "left";
-      const at = [good.probability.toFixed(2), plot.at(place[x]) + (left ? -11 : 11), plot.up(place[y])];
+      const text = good.probability < 0.005 ? "<0.01" : good.probability.toFixed(2);
+      const at = [text, plot.at(place[x]) + (left ? -11 : 11), plot.up(place[y])];
+      const wide = context.measureText(text).width;
+      const box = [left ? at[1] - wide : at[1], at[2] - 7, left ? at[1] : at[1] + wide, at[2] + 7];
+      if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return;
+      taken.push(box);
       context.strokeStyle = c.card;
       context.strokeText(...at);
       context.fillStyle = c.ink;
@@ -129,9 +136,10 @@ export function landscape(study, summary, go) {
       const s = score[j * xs.length + i];
       if (s === null) return;
       context.fillStyle = `rgba(${colour}, ${0.62 * share.get(s) ** 2})`;
-      const [left, right] = ex[i].map((v) => plot.at(v));
-      const [bottom, top] = ey[j].map((v) => plot.up(v));
-      context.fillRect(left, top, right - left + 0.6, bottom - top + 0.6);
+      // Whole pixels: cells neither overlap nor leave a gap.
+      const [left, right] = ex[i].map((v) => Math.round(plot.at(v)));
+      const [bottom, top] = ey[j].map((v) => Math.round(plot.up(v)));
+      context.fillRect(left, top, right - left, bottom - top);
     }));
   }
 

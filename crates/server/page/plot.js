@@ -16,7 +16,6 @@ export function redraw() {
 
 /** The colours of the page, by name. */
 export function colours() {
-  const style = getComputedStyle(document.documentElement);
   const probe = document.createElement("canvas").getContext("2d");
   const of = (name) => {
     // light-dark() is resolved where a colour is used, not where it is declared.
@@ -25,7 +24,6 @@ export function colours() {
     probe.fillStyle = getComputedStyle(holder).color;
     return probe.fillStyle;
   };
-  void style;
   return Object.fromEntries(["ink", "soft", "grid", "accent", "good", "bad", "warn", "warm", "card", "line", "tint"]
     .map((name) => [name, of(name)]));
 }
@@ -53,6 +51,28 @@ export function ticks(low, high, wanted) {
   return found;
 }
 
+/** Ticks of a logarithmic axis from one power of ten to another: powers, or round numbers between them where there are few. */
+export function powers({ low, high }, height) {
+  const steps = high - low > 2.5 ? [1] : high - low > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const every = Math.max(1, Math.ceil((high - low) * 55 / height));
+  const found = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); power += every) for (const step of steps) found.push(power + Math.log10(step));
+  return found.filter((at) => at >= low && at <= high);
+}
+
+/** Whether positive numbers lie so far apart that only their logarithms show them all. */
+export function isSteep(low, high) {
+  return low > 0 && high / low > 100;
+}
+
+/** A text cut to a width. */
+export function clip(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let cut = text;
+  while (cut.length > 1 && context.measureText(`${cut}…`).width > width) cut = cut.slice(0, -1);
+  return `${cut}…`;
+}
+
 /** Bytes of base 64. */
 export function bytes(text) {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -60,7 +80,8 @@ export function bytes(text) {
 
 export class Plot {
   /**
-   * `label` names the figure; `height` is in pixels; `paint(context, plot)` draws it; `behind()` gives the table behind it.
+   * `label` names the figure; `height` is in pixels of an ordinary screen; `paint(context, plot)` draws it; `behind()` gives the table
+   * behind it.
    */
   constructor({ label, height = 260, paint, behind, margin = {}, brush = false }) {
     this.paint = paint;
@@ -92,16 +113,20 @@ export class Plot {
     if (!width) return;
     this.seen = true;
     const scale = devicePixelRatio || 1;
-    const [w, hgt] = [Math.round(width * scale), Math.round(this.height * scale)];
+    // As the text of the page grows on very large screens, so do figures.
+    this.text = parseFloat(getComputedStyle(document.documentElement).fontSize) * 0.8;
+    const tall = Math.round(this.height * Math.max(1, this.text / 12));
+    this.canvas.style.height = `${tall}px`;
+    const [w, hgt] = [Math.round(width * scale), Math.round(tall * scale)];
     if (this.canvas.width !== w) this.canvas.width = w;
     if (this.canvas.height !== hgt) this.canvas.height = hgt;
     this.width = width;
     const { left, right, top, bottom } = this.margin;
-    this.area = { left, top, width: Math.max(10, width - left - right), height: this.height - top - bottom };
+    this.area = { left, top, width: Math.max(10, width - left - right), height: tall - top - bottom };
     const context = this.canvas.getContext("2d");
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, width, this.height);
-    context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    context.clearRect(0, 0, width, tall);
+    context.font = `${this.text}px ${getComputedStyle(document.body).fontFamily}`;
     context.lineJoin = "round";
     this.colours = colours();
     this.paint(context, this);
@@ -126,7 +151,7 @@ export class Plot {
     return this.x.low + ((pixel - this.area.left) / this.area.width) * (this.x.high - this.x.low);
   }
 
-  /** Lines and numbers along both axes. */
+  /** Lines and numbers along both axes, and their names: that of the upright one above it, that of the other below its end. */
   axes(context, { xText = short, yText = short, xTicks, yTicks, xName, yName } = {}) {
     const { left, top, width, height } = this.area;
     const c = this.colours;
@@ -144,7 +169,7 @@ export class Plot {
     context.textBaseline = "top";
     context.textAlign = "center";
     let end = -Infinity;
-    for (const x of xTicks ?? ticks(this.x.low, this.x.high, width / 90)) {
+    for (const x of xTicks ?? ticks(this.x.low, this.x.high, Math.max(3, width / 90))) {
       const at = Math.round(this.at(x)) + 0.5;
       if (at < left - 1 || at > left + width + 1) continue;
       line(context, at, top, at, top + height);
@@ -156,16 +181,22 @@ export class Plot {
         end = middle + half;
       }
     }
-    void xName;
-    void yName;
+    if (xName) {
+      context.textAlign = "right";
+      context.fillText(xName, left + width, top + height + 12 + this.text);
+    }
+    if (yName) {
+      context.textAlign = "left";
+      context.fillText(clip(context, yName, this.width - 10), 2, 2);
+    }
   }
 
-  /** Paints inside the area only. */
-  inside(context, work) {
+  /** Paints inside the area only, and a few pixels beyond it, so that dots at its edges are whole. */
+  inside(context, work, beyond = 4) {
     const { left, top, width, height } = this.area;
     context.save();
     context.beginPath();
-    context.rect(left, top - 1, width, height + 2);
+    context.rect(left - beyond, top - beyond, width + 2 * beyond, height + 2 * beyond);
     context.clip();
     work();
     context.restore();

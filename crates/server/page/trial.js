@@ -33,7 +33,7 @@ function curve(study, row) {
   const value = (step) => step.value ?? Object.values(step.objectives ?? {}).map((one) => one.value ?? one)[0];
   const steps = spread((row.steps ?? []).filter((step) => Number.isFinite(value(step))), 300);
   const line = { trial: row.trial, standing: row.state, best: false, x: steps.map((step) => step.step), y: steps.map(value) };
-  const plot = plotCurves({ label: "Curve of this trial", height: 220, study, direction: "minimise", data: () => [line], fidelity: () => row.fidelities });
+  const plot = plotCurves({ label: "Curve of this trial", height: 250, study, name: Object.keys(row.objectives ?? {})[0] ?? "value", direction: "minimise", data: () => [line], fidelity: () => row.fidelities });
   plot.describe(`${row.steps.length} steps, the last ${short(line.y.at(-1))} at ${short(line.x.at(-1))}`);
   plot.caption.textContent = row.fidelities ? `${count(row.steps.length)} steps of at most ${short(row.fidelities.high)} ${row.fidelities.name}` : "";
   return plot.element;
