@@ -5,7 +5,7 @@ import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { ago, short, shown } from "./format.js";
 import { Plot, channels, clip, dot, faint, nearest, ticks } from "./plot.js";
-import { at, ticks as marks } from "./scale.js";
+import { at, ticks as marks, words } from "./scale.js";
 
 /** Up to this many points have their probability beside them. */
 const LABELLED = 16;
@@ -21,9 +21,9 @@ export function landscape(study, summary, go) {
     label: "The last batch over two parameters", height: 400, margin: { left: 72, top: 26, bottom: 44 },
     paint(context) {
       const c = plot.colours;
-      plot.x = plot.y = { low: 0, high: 1 };
-      if (surface) paintSurface(context, c);
-      const [xs, ys] = [marks(dimensions[x], plot.area.width / 90, short, ticks), marks(dimensions[y], plot.area.height / 55, short, ticks)];
+      [plot.x, plot.y] = [part(x), part(y)];
+      if (surface) plot.inside(context, () => paintSurface(context, c), 0);
+      const [xs, ys] = [marks(dimensions[x], plot.area.width / 90, short, ticks, plot.x), marks(dimensions[y], plot.area.height / 55, short, ticks, plot.y)];
       const text = (list) => (place) => clip(context, list.find(([p]) => p === place)?.[1] ?? "", list === ys ? plot.margin.left - 10 : plot.area.width / list.length - 8);
       plot.axes(context, { xTicks: xs.map(([p]) => p), xText: text(xs), yTicks: ys.map(([p]) => p), yText: text(ys), xName: dimensions[x].name, yName: dimensions[y].name });
       if (!batch) return;
@@ -66,7 +66,13 @@ export function landscape(study, summary, go) {
   const note = h("span", { class: "note" }, "Asking the model …");
   const other = (taken) => (taken === 0 ? 1 : 0);
   const pickers = h("div", { class: "tools" });
-  const drawPickers = () => fill(pickers,
+  let isClose = false;
+  const closer = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    isClose = !isClose;
+    closer.setAttribute("aria-pressed", String(isClose));
+    load();
+  } }, "Closer");
+  const drawPickers = () => fill(pickers, closer,
     pick("Across", x, (k) => { x = k; if (y === x) y = other(x); drawPickers(); }),
     pick("Up", y, (k) => { y = k; if (x === y) x = other(y); drawPickers(); }));
   drawPickers();
@@ -76,6 +82,15 @@ export function landscape(study, summary, go) {
     h("span", {}, h("i", { class: "dots" }), "the nearest point, which repels hardest"),
     h("span", {}, h("i", { class: "k-accent" }), "where the model expects good values"));
   const element = card("The last batch", { tools: pickers, note }, plot.element, legend);
+
+  /** What is shown of a parameter: all of it, or where the batch and what was pending lie. */
+  function part(k) {
+    const places = isClose && batch && !words(dimensions[k]) ? [...batch.places, ...batch.pending_places].map((place) => place[k]).filter((place) => place !== null) : [];
+    if (!places.length) return { low: 0, high: 1 };
+    const [low, high] = [Math.min(...places), Math.max(...places)];
+    const room = Math.max(0.01, (high - low) * 0.3);
+    return { low: Math.max(0, low - room), high: Math.min(1, high + room) };
+  }
 
   /** Each point of the batch with what lies nearest to it in all parameters: the point that pushed it away hardest. */
   function repulsion(context, c) {
@@ -130,8 +145,8 @@ export function landscape(study, summary, go) {
     const colour = channels(c.accent);
     // By rank: a landscape of a few steep places is otherwise all one shade.
     const share = new Map(known.map((s, i) => [s, i / Math.max(1, known.length - 1)]));
-    const edges = (list) => list.map((v, i) => [i ? (list[i - 1] + v) / 2 : 0, i < list.length - 1 ? (v + list[i + 1]) / 2 : 1]);
-    const [ex, ey] = [edges(xs), edges(ys)];
+    const edges = (list, { low, high }) => list.map((v, i) => [i ? (list[i - 1] + v) / 2 : low, i < list.length - 1 ? (v + list[i + 1]) / 2 : high]);
+    const [ex, ey] = [edges(xs, plot.x), edges(ys, plot.y)];
     ys.forEach((_, j) => xs.forEach((_, i) => {
       const s = score[j * xs.length + i];
       if (s === null) return;
@@ -145,7 +160,9 @@ export function landscape(study, summary, go) {
 
   async function load() {
     [batch, { scatters: scatter }] = await Promise.all([get(of(study, "batch")), get(of(study, "scatters"))]);
-    const got = await get(of(study, "landscape"), { x: dimensions[x].name, y: dimensions[y].name });
+    const [across, up] = [part(x), part(y)];
+    const got = await get(of(study, "landscape"), { x: dimensions[x].name, y: dimensions[y].name,
+      ...(isClose && { x_from: across.low, x_to: across.high, y_from: up.low, y_to: up.high }) });
     surface = got.landscape;
     const size = batch.trial.length;
     note.textContent = [batch.proposed && `${size} ${size === 1 ? "trial" : "trials"}, proposed ${ago(batch.proposed, Date.now())}`, !surface && `no landscape: ${got.reason}`].filter(Boolean).join("; ");

@@ -15,10 +15,15 @@ export function at(dimension, place) {
   return dimension.type === "integer" ? Math.round(value) : value;
 }
 
-/** Places of ticks along a parameter, each with its text. */
-export function ticks(dimension, wanted, text, between) {
+/** Places of ticks along a parameter, each with its text; of a part of it if one is given. */
+export function ticks(dimension, wanted, text, between, part = { low: 0, high: 1 }) {
   const list = words(dimension);
   if (list) return list.map((word, i) => [(i + 0.5) / list.length, word]);
+  if (part.low > 0 || part.high < 1) {
+    const real = { ...dimension, type: "real" };
+    const inside = { ...real, low: at(real, part.low), high: at(real, part.high) };
+    return ticks(inside, wanted, text, between).map(([place, word]) => [part.low + place * (part.high - part.low), word]);
+  }
   const { low, high } = dimension;
   if (dimension.scale !== "log") return between(low, high, wanted).map((value) => [(value - low) / (high - low || 1), text(value)]);
   const span = Math.log(high) - Math.log(low);
