@@ -5,9 +5,12 @@ import { fill, h } from "./dom.js";
 import { short } from "./format.js";
 
 const plots = new Set();
+/** The colours of the page, until they change: to read them costs more than many a figure. */
+let known = null;
 
 /** Draws all figures again, after the colours changed. */
 export function redraw() {
+  known = null;
   for (const plot of plots) {
     if (plot.element.isConnected) plot.draw();
     else if (plot.seen) plots.delete(plot);
@@ -15,7 +18,8 @@ export function redraw() {
 }
 
 /** The colours of the page, by name. */
-export function colours() {
+function colours() {
+  if (known) return known;
   const probe = document.createElement("canvas").getContext("2d");
   const of = (name) => {
     // light-dark() is resolved where a colour is used, not where it is declared.
@@ -24,8 +28,9 @@ export function colours() {
     probe.fillStyle = getComputedStyle(holder).color;
     return probe.fillStyle;
   };
-  return Object.fromEntries(["ink", "soft", "grid", "accent", "good", "bad", "warn", "warm", "card", "line", "tint"]
+  known = Object.fromEntries(["ink", "soft", "grid", "accent", "good", "bad", "warn", "warm", "card", "line", "tint"]
     .map((name) => [name, of(name)]));
+  return known;
 }
 
 /** A colour with an opacity. */
@@ -75,7 +80,10 @@ export function clip(context, text, width) {
 
 /** Bytes of base 64. */
 export function bytes(text) {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const raw = atob(text);
+  const found = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) found[i] = raw.charCodeAt(i);
+  return found;
 }
 
 export class Plot {
@@ -207,9 +215,11 @@ export class Plot {
     const shades = bytes(grid.cells);
     const image = new ImageData(grid.width, grid.height);
     const [r, g, b] = channels(colour);
-    for (let i = 0; i < shades.length; i++) {
-      if (shades[i]) image.data.set([r, g, b, 40 + shades[i] * 0.84], i * 4);
-    }
+    // A cell is four bytes: red, green, blue, and how dense it is.
+    const cells = new Uint8Array(4 * 256);
+    for (let shade = 1; shade < 256; shade++) cells.set([r, g, b, 40 + shade * 0.84], 4 * shade);
+    const [colour32, pixels] = [new Uint32Array(cells.buffer), new Uint32Array(image.data.buffer)];
+    for (let i = 0; i < shades.length; i++) pixels[i] = colour32[shades[i]];
     const small = new OffscreenCanvas(grid.width, grid.height);
     small.getContext("2d").putImageData(image, 0, 0);
     const { left, top, width, height } = this.area;
