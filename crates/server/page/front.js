@@ -3,7 +3,7 @@
 import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { count, short } from "./format.js";
-import { Plot, dot, faint, nearest } from "./plot.js";
+import { Plot, dot, faint, touch } from "./plot.js";
 
 export function front(study, summary, go) {
   const names = summary.goal?.objectives?.map((objective) => objective.name) ?? [];
@@ -77,15 +77,8 @@ export function front(study, summary, go) {
     plot.describe(plot.caption.textContent);
     plot.draw();
   }
-  const under = (px, py) => (data ? nearest(data.values[x].map((v) => plot.at(v)), data.values[y].map((v) => plot.up(v)), px, py) : -1);
-  plot.hover((px, py) => {
-    const i = px === undefined ? -1 : under(px, py);
-    plot.hint(i < 0 ? undefined : [`trial ${data.trial[i]}`, ...names.map((name, k) => `${name} ${short(data.values[k][i])}`)].join("\n"), px, py);
-  });
-  plot.canvas.addEventListener("click", (event) => {
-    const box = plot.canvas.getBoundingClientRect();
-    const i = under(event.clientX - box.left, event.clientY - box.top);
-    if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
-  });
+  touch(plot, () => (data?.trial ?? []).map((trial, i) => ({ x: plot.at(data.values[x][i]), y: plot.up(data.values[y][i]),
+    text: () => [`trial ${trial}`, ...names.map((name, k) => `${name} ${short(data.values[k][i])}`)].join("\n"),
+    open: () => go(`/study/${encodeURIComponent(study)}/trial/${trial}`) })));
   return { element, load };
 }

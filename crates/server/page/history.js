@@ -3,7 +3,7 @@
 import { get, of } from "./api.js";
 import { card, choice, h, link, table } from "./dom.js";
 import { count, duration, short } from "./format.js";
-import { Plot, brush, dot, drawBrush, faint, isSteep, nearest, powers, steps } from "./plot.js";
+import { Plot, brush, dot, drawBrush, faint, isSteep, nearest, powers, ring, steps } from "./plot.js";
 
 export function history(study, summary, go) {
   const view = { by: "trial", from: null, to: null, whole: false, log: false, objective: 0 };
@@ -46,11 +46,7 @@ export function history(study, summary, go) {
           context.fillRect(plot.area.left + (i + 0.5) * width - wide / 2, plot.area.top + plot.area.height - tall, wide, tall);
         });
         if (chosen >= 0 && data.points && chosen < data.points.x.length) {
-          context.strokeStyle = c.ink;
-          context.lineWidth = 2;
-          context.beginPath();
-          context.arc(plot.at(data.points.x[chosen]), up(data.points.y[chosen]), 6, 0, 7);
-          context.stroke();
+          ring(context, plot.at(data.points.x[chosen]), up(data.points.y[chosen]), c.ink);
         }
         drawBrush(context, plot);
       });

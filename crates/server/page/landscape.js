@@ -4,7 +4,7 @@
 import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { ago, short, shown } from "./format.js";
-import { Plot, channels, clip, dot, faint, nearest, ticks } from "./plot.js";
+import { Plot, channels, clip, dot, faint, ticks, touch } from "./plot.js";
 import { at, ticks as marks, words } from "./scale.js";
 
 /** Up to this many points have their probability beside them. */
@@ -170,18 +170,12 @@ export function landscape(study, summary, go) {
     plot.caption.textContent = surface ? ["Shade: the model, all other parameters as in the best trial", batch.forecast?.some((one) => one.good) && "numbers: the probability of a good value"].filter(Boolean).join(" · ") : "";
     plot.draw();
   }
-  plot.hover((px, py) => {
-    if (px === undefined || !batch) return plot.hint();
-    const i = nearest(batch.places.map((p) => plot.at(p[x])), batch.places.map((p) => plot.up(p[y])), px, py);
-    if (i < 0) return plot.hint();
-    const forecast = batch.forecast?.[i];
-    plot.hint([`trial ${batch.trial[i]}, ${batch.standing[i]}`, forecast?.mean !== undefined && `expects ${short(forecast.mean)}`,
-      forecast?.good && `good with probability ${forecast.good.probability.toFixed(3)}`].filter(Boolean).join("\n"), px, py);
-  });
-  plot.canvas.addEventListener("click", (event) => {
-    const box = plot.canvas.getBoundingClientRect();
-    const i = batch ? nearest(batch.places.map((p) => plot.at(p[x])), batch.places.map((p) => plot.up(p[y])), event.clientX - box.left, event.clientY - box.top) : -1;
-    if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${batch.trial[i]}`);
-  });
+  touch(plot, () => (batch?.trial ?? []).map((trial, i) => {
+    const [place, forecast] = [batch.places[i], batch.forecast?.[i]];
+    return { x: plot.at(place[x]), y: plot.up(place[y]),
+      text: () => [`trial ${trial}, ${batch.standing[i]}`, forecast?.mean !== undefined && `expects ${short(forecast.mean)}`,
+        forecast?.good && `good with probability ${forecast.good.probability.toFixed(3)}`].filter(Boolean).join("\n"),
+      open: () => go(`/study/${encodeURIComponent(study)}/trial/${trial}`) };
+  }));
   return { element, load };
 }

@@ -138,6 +138,7 @@ export class Plot {
     context.lineJoin = "round";
     this.colours = colours();
     this.paint(context, this);
+    if (this.walked) ring(context, ...this.walked, this.colours.ink);
     this.behind?.();
   }
 
@@ -270,6 +271,15 @@ export function steps(context, plot, xs, ys, colour, up = (y) => plot.up(y), wid
   context.stroke();
 }
 
+/** A circle around a point. */
+export function ring(context, x, y, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(x, y, 6, 0, 7);
+  context.stroke();
+}
+
 /** A filled circle. */
 export function dot(context, x, y, radius) {
   context.beginPath();
@@ -286,6 +296,47 @@ export function nearest(xs, ys, x, y, reach = 14) {
     if (distance < least) [best, least] = [i, distance];
   }
   return best;
+}
+
+/** Lets arrow keys walk along points, as `touch` has them, from left to right, and Enter open one. */
+export function walk(plot, list) {
+  let chosen = -1;
+  const leave = () => {
+    chosen = -1;
+    plot.walked = null;
+    plot.hint();
+    plot.draw();
+  };
+  plot.canvas.addEventListener("keydown", (event) => {
+    const all = list().sort((a, b) => a.x - b.x);
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step && all.length) {
+      chosen = chosen < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, chosen + step));
+      const { x, y, text } = all[chosen];
+      plot.walked = [x, y];
+      plot.draw();
+      plot.said.textContent = text().replaceAll("\n", ", ");
+      plot.hint(text(), x, y);
+    } else if (event.key === "Enter" && all[chosen]) all[chosen].open();
+    else if (event.key === "Escape" && chosen >= 0) leave();
+    else return;
+    event.preventDefault();
+  });
+  plot.canvas.addEventListener("blur", () => chosen >= 0 && leave());
+}
+
+/** Points that say what they are under a pointer, open with a click, and can be walked along. `list()` gives `{ x, y, text(), open() }` of each, x and y in pixels. */
+export function touch(plot, list, reach) {
+  const under = (x, y) => {
+    const all = list();
+    return all[nearest(all.map((point) => point.x), all.map((point) => point.y), x, y, reach)];
+  };
+  plot.hover((x, y) => plot.hint(x === undefined ? undefined : under(x, y)?.text(), x, y));
+  plot.canvas.addEventListener("click", (event) => {
+    const box = plot.canvas.getBoundingClientRect();
+    if (plot.area) under(event.clientX - box.left, event.clientY - box.top)?.open();
+  });
+  walk(plot, list);
 }
 
 /** Lets a pointer mark a part of a figure from left to right. `done(from, to)` gets numbers; a click calls `click(x, y)`. */

@@ -3,7 +3,7 @@
 import { get, of } from "./api.js";
 import { card, fill, h, table } from "./dom.js";
 import { short, shown } from "./format.js";
-import { Plot, clip, dot, faint, line, nearest, ticks } from "./plot.js";
+import { Plot, clip, dot, faint, line, ticks, touch } from "./plot.js";
 import { at, ticks as marks, words } from "./scale.js";
 
 export function slices(study, summary, go) {
@@ -50,19 +50,12 @@ export function slices(study, summary, go) {
           }), `What the model expects along ${dimension.name}`) : h("p", { class: "soft" }, "There is no model to show.");
       },
     });
-    plot.hover((x, y) => {
-      const data = scatters[k];
-      if (x === undefined || !data) return plot.hint();
-      const i = nearest(data.place.map((p, j) => plot.at(p + jitter(dimension, data.trial[j]))), data.value.map((v) => plot.up(v)), x, y, 8);
-      plot.hint(i >= 0 ? `trial ${data.trial[i]}\n${dimension.name} ${shown(at(dimension, data.place[i]))}\n${short(data.value[i])}` : undefined, x, y);
-    });
-    plot.canvas.addEventListener("click", (event) => {
-      const data = scatters[k];
-      const box = plot.canvas.getBoundingClientRect();
-      if (!data) return;
-      const i = nearest(data.place.map((p, j) => plot.at(p + jitter(dimension, data.trial[j]))), data.value.map((v) => plot.up(v)), event.clientX - box.left, event.clientY - box.top, 8);
-      if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
-    });
+    touch(plot, () => (scatters[k]?.trial ?? []).map((trial, i) => {
+      const [place, value] = [scatters[k].place[i], scatters[k].value[i]];
+      return { x: plot.at(place + jitter(dimension, trial)), y: plot.up(value),
+        text: () => `trial ${trial}\n${dimension.name} ${shown(at(dimension, place))}\n${short(value)}`,
+        open: () => go(`/study/${encodeURIComponent(study)}/trial/${trial}`) };
+    }), 8);
     return plot;
   });
   fill(holder, plots.map((plot, k) => h("div", {}, h("h3", {}, dimensions[k].name), plot.element)));

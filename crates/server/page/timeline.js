@@ -3,7 +3,7 @@
 import { get, of } from "./api.js";
 import { card, h, link, table } from "./dom.js";
 import { clock, count, duration } from "./format.js";
-import { Plot, brush, drawBrush, faint } from "./plot.js";
+import { Plot, brush, drawBrush, faint, walk } from "./plot.js";
 
 export function timeline(study, summary, go) {
   const view = { from: null, to: null };
@@ -77,16 +77,20 @@ export function timeline(study, summary, go) {
     plot.draw();
   }
   const under = (x, y) => bars.findLast(([x1, x2, top]) => x >= x1 - 2 && x <= x2 + 2 && y >= top - row / 8 && y <= top + row * 0.8)?.[3];
+  const say = (i) => {
+    const took = data.end[i] === null ? "still running" : duration(data.end[i] - data.start[i]);
+    return `trial ${data.trial[i]}, ${data.standing[i]}\n${data.workers[data.worker[i]]}\n${took}${data.lost[i] ? `\nlost ${data.lost[i]} times before` : ""}`;
+  };
+  const open = (i) => go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
   plot.hover((x, y) => {
     const i = x === undefined ? undefined : under(x, y);
-    if (i === undefined) return plot.hint();
-    const took = data.end[i] === null ? "still running" : duration(data.end[i] - data.start[i]);
-    plot.hint(`trial ${data.trial[i]}, ${data.standing[i]}\n${data.workers[data.worker[i]]}\n${took}${data.lost[i] ? `\nlost ${data.lost[i]} times before` : ""}`, x, y);
+    plot.hint(i === undefined ? undefined : say(i), x, y);
   });
   brush(plot, zoom, (x, y) => {
     const i = under(x, y);
-    if (i !== undefined) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
+    if (i !== undefined) open(i);
   });
+  walk(plot, () => bars.map(([x1, x2, y, i]) => ({ x: (x1 + x2) / 2, y: y + row * 0.3, text: () => say(i), open: () => open(i) })));
   plot.canvas.addEventListener("keydown", (event) => event.key === "Escape" && zoom(null, null));
   return { element, load };
 }
