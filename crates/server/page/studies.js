@@ -1,7 +1,7 @@
 // All studies, and some side by side.
 
 import { get, of } from "./api.js";
-import { card, choice, fill, h, link, table } from "./dom.js";
+import { card, choice, fill, h, link, scrolling, table } from "./dom.js";
 import { ago, count, duration, short } from "./format.js";
 import { Plot, isSteep, powers, ticks } from "./plot.js";
 
@@ -29,8 +29,7 @@ export async function studies(main, go) {
       ];
     };
     const open = holder.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
-    fill(holder, h("section", { class: "card" }, h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Studies" },
-      table(["Study", "State", "Progress", { number: "Best" }, { number: "Rate" }, { number: "Failed" }, "Last sign of life"], all.map(line), "Studies"))));
+    fill(holder, h("section", { class: "card" }, scrolling("Studies", table(["Study", "State", "Progress", { number: "Best" }, { number: "Rate" }, { number: "Failed" }, "Last sign of life"], all.map(line), "Studies"))));
     if (open) [...holder.querySelectorAll("a")].find((a) => a.getAttribute("href") === open)?.focus();
   };
   await load();
@@ -107,7 +106,7 @@ export async function compare(main) {
       { number: `${count(study.counts.valued + study.counts.failed + study.counts.infeasible)} of ${count(study.budget)}` },
       { number: count(study.counts.failed) }, { number: study.rate ? `${short(Number(study.rate.toPrecision(3)))} / min` : "–" }]), "Studies side by side"));
   };
-  const beside = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Studies side by side" });
+  const beside = scrolling("Studies side by side");
   const over = choice("Over", [["trial", "Trials"], ["time", "Time"]], "trial", (now) => { by = now; load(); });
   const logs = h("button", { type: "button", hidden: true, onclick: () => { log = logs.getAttribute("aria-pressed") !== "true"; plot.draw(); } }, "Log scale");
   const boxes = h("div", { class: "legend" }, all.map((study) => h("label", {}, h("input", { type: "checkbox", checked: chosen.has(study.name), onchange: (event) => {
