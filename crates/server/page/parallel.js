@@ -6,11 +6,13 @@ import { count, short, shown } from "./format.js";
 import { Plot, channels, clip, faint, line } from "./plot.js";
 import { at as valueAt, ticks, words } from "./scale.js";
 
-export function parallel(study, summary) {
+export function parallel(study, summary, go) {
   const dimensions = summary.parameters;
   let data = null;
   let marks = dimensions.map(() => null);
   let drag = null;
+  // The line under the pointer, or that the keyboard has come to.
+  let chosen = -1;
   const several = summary.goal?.objectives?.length > 1;
   const name = several ? summary.goal.objectives[0].name : "value";
   const plot = new Plot({
@@ -33,6 +35,11 @@ export function parallel(study, summary) {
           context.lineWidth = pass && share > 0.97 ? 2 : 1;
           path(context, i);
         });
+      }
+      if (chosen >= 0 && chosen < data.trial.length) {
+        context.strokeStyle = c.ink;
+        context.lineWidth = 2.5;
+        path(context, chosen);
       }
       context.textAlign = "center";
       dimensions.forEach((dimension, k) => {
@@ -141,9 +148,49 @@ export function parallel(study, summary) {
     drag = null;
     update();
   });
-  plot.canvas.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { marks = dimensions.map(() => null); update(); }
+  const say = (i) => [`trial ${data.trial[i]}: ${short(data.value[i])}`,
+    ...dimensions.map((d, k) => data.places[k][i] !== null && `${d.name} ${shown(valueAt(d, data.places[k][i]))}`).filter(Boolean).slice(0, 12)].join("\n");
+  const choose = (i, x, y) => {
+    if (i !== chosen) {
+      chosen = i;
+      plot.draw();
+    }
+    plot.hint(i < 0 ? undefined : say(i), x, y);
+  };
+  /** The line nearest to a pixel among those that are kept. */
+  const under = (x, y) => {
+    const k = Math.min(dimensions.length - 2, Math.floor((x - plot.area.left) / plot.area.width * (dimensions.length - 1)));
+    if (!data || k < 0) return -1;
+    const share = (x - axis(k)) / (axis(k + 1) - axis(k));
+    let [best, least] = [-1, 6];
+    for (const i of meant()) {
+      const [a, b] = [data.places[k][i], data.places[k + 1][i]];
+      const far = a === null || b === null ? Infinity : Math.abs(plot.area.top + (1 - a - (b - a) * share) * plot.area.height - y);
+      // The best are drawn last, and on top.
+      if (far <= least) [best, least] = [i, far];
+    }
+    return best;
+  };
+  const open = (i) => go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
+  plot.hover((x, y) => !drag && choose(x === undefined ? -1 : under(x, y), x, y));
+  plot.canvas.addEventListener("click", (event) => {
+    if (chosen >= 0 && !place(event).near) open(chosen);
   });
+  plot.canvas.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: -1, ArrowLeft: 1 }[event.key];
+    const kept = data ? [...meant()] : [];
+    if (step && kept.length) {
+      // From the best, which is the last, to the worse.
+      const at = kept.indexOf(chosen);
+      const next = kept[at < 0 ? kept.length - 1 : Math.min(kept.length - 1, Math.max(0, at + step))];
+      choose(next, axis(0), plot.area.top + 40);
+      plot.said.textContent = say(next).replaceAll("\n", ", ");
+    } else if (event.key === "Enter" && chosen >= 0) open(chosen);
+    else if (event.key === "Escape") { marks = dimensions.map(() => null); chosen = -1; plot.hint(); update(); }
+    else return;
+    event.preventDefault();
+  });
+  plot.canvas.addEventListener("blur", () => choose(-1));
   async function load() {
     data = await get(of(study, "parallel"));
     const sign = summary.direction === "maximise" ? 1 : -1;
