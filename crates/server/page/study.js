@@ -32,11 +32,14 @@ function lane(work) {
     again = true;
     if (running) return;
     running = true;
-    while (again) {
-      again = false;
-      await work();
+    try {
+      while (again) {
+        again = false;
+        await work();
+      }
+    } finally {
+      running = false;
     }
-    running = false;
   };
 }
 

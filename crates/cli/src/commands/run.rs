@@ -66,11 +66,14 @@ pub struct Arguments {
 
 impl Arguments {
     /// Whether the study is shown in the browser while it runs.
+    #[cfg(feature = "serve")]
     fn has_page(&self) -> bool {
-        #[cfg(feature = "serve")]
-        return self.serve.is_some();
-        #[cfg(not(feature = "serve"))]
-        return false;
+        self.serve.is_some()
+    }
+
+    #[cfg(not(feature = "serve"))]
+    fn has_page(&self) -> bool {
+        false
     }
 }
 
