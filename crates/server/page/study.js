@@ -44,8 +44,7 @@ function lane(work) {
 }
 
 export async function study(main, name, go, live) {
-  let summary = await get(of(name, "summary"));
-  const access = await get("/api/access");
+  let [summary, access] = await Promise.all([get(of(name, "summary")), get("/api/access")]);
   const base = `/study/${encodeURIComponent(name)}`;
   const tiles = h("dl", { class: "tiles" });
   const chip = h("span", { class: "chip" });
