@@ -5,7 +5,7 @@
 mod far;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -107,6 +107,32 @@ fn workers_outlast_a_server_that_is_killed() {
         serde_json::from_str::<Json>(line).is_ok_and(|piece| piece["message"].is_string())
     }));
     assert!(text.contains("\"kind\":\"gain\""), "{text}");
+}
+
+#[test]
+fn a_run_has_a_page_of_its_own_while_it_lasts() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("study.toml"), study("")).unwrap();
+    let port = free_port();
+    let run = wimble(folder.path(), &["run", "study.toml", &format!("--serve={port}")]).spawn();
+    let summary = || -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        let head = format!("host: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n");
+        write!(stream, "GET /api/studies/far/summary HTTP/1.1\r\n{head}")?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    let start = Instant::now();
+    while !summary().is_ok_and(|text| text.contains("\"name\":\"far\"")) {
+        assert!(start.elapsed() < Duration::from_secs(30), "there is no page");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = run.unwrap().wait_with_output().unwrap();
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+    assert!(said.contains(&format!("the page is at http://127.0.0.1:{port}/")), "{said}");
+    assert!(said.contains("To open it again: wimble serve\n"), "{said}");
+    assert!(summary().is_err(), "the page outlived the run");
 }
 
 #[test]

@@ -7,9 +7,9 @@ import { Plot, steps } from "./plot.js";
 
 export function certificate(study) {
   let numbers = null;
-  const words = h("div", { class: "certificate" });
+  const words = h("div", { class: "certificate" }, h("p", { class: "soft" }, "Looking up the theorems …"));
   const figure = (key, label) => new Plot({
-    label, height: 170, margin: { left: 52, bottom: 24, top: 6 },
+    label, height: 190, margin: { left: 52, bottom: 42, top: 6 },
     paint(context) {
       if (!numbers?.trial.length) return;
       const plot = plots[key];
@@ -18,7 +18,7 @@ export function certificate(study) {
       numbers[key].forEach((value, i) => { if (value !== null) { x.push(i + 1); values.push(value); } });
       plot.x = { low: 1, high: Math.max(2, numbers.trial.length) };
       plot.y = { low: 0, high: Math.max(...values, 0) * 1.08 || 1 };
-      plot.axes(context, { xText: count });
+      plot.axes(context, { xText: count, xName: "trials" });
       plot.inside(context, () => steps(context, plot, x, values, key === "regret" ? plot.colours.warm : plot.colours.accent));
     },
     behind: () => table([{ number: "Trials" }, "Trial", { number: label }],

@@ -3,27 +3,30 @@
 import { get, of } from "./api.js";
 import { card, h, link, table } from "./dom.js";
 import { count, short } from "./format.js";
-import { Plot, dot, faint } from "./plot.js";
+import { Plot, dot, faint, isSteep, powers } from "./plot.js";
 
-/** The lowest and the highest of all values, cut where a few terrible ones would flatten the rest. */
+/** The share of curves that the picture is made for: the others, which end worst, may leave it. */
+const TOLD = 0.8;
+
+/** The lowest and the highest value; their logarithms to base 10 where low values are good and far apart. */
 function range(curves, direction) {
-  const all = curves.flatMap((curve) => curve.y).sort((a, b) => a - b);
-  let [low, high] = [all[0], all.at(-1)];
-  if (all.length > 20) {
-    const cut = direction === "maximise" ? all[Math.floor(all.length * 0.05)] : all[Math.floor(all.length * 0.95)];
-    if (direction === "maximise") low = Math.max(low, cut - (high - cut) * 0.3);
-    else high = Math.min(high, cut + (cut - low) * 0.3);
-  }
+  const sign = direction === "maximise" ? -1 : 1;
+  const told = curves.toSorted((a, b) => sign * (a.y.at(-1) - b.y.at(-1))).slice(0, Math.max(3, Math.ceil(curves.length * TOLD)));
+  const all = told.flatMap((curve) => curve.y);
+  const [low, high] = [all.reduce((a, b) => Math.min(a, b)), all.reduce((a, b) => Math.max(a, b))];
+  const log = direction !== "maximise" && isSteep(low, high);
+  if (log) return { log, low: Math.log10(low) - 0.1, high: Math.log10(high) + 0.1 };
   const pad = (high - low) * 0.06 || Math.abs(low) * 0.1 || 1;
-  return { low: low - pad, high: high + pad };
+  return { log, low: low - pad, high: high + pad };
 }
 
 /** A plot of curves `{ trial, standing, best, x, y }`; `data()` gives them, and `fidelity()` the range of their steps. */
-export function plotCurves({ label, height, study, direction, data, fidelity, go }) {
+export function plotCurves({ label, height, study, name, direction, data, fidelity, go }) {
   let chosen = -1;
+  const up = (value) => plot.up(plot.y.log ? Math.log10(value) : value);
   const base = `/study/${encodeURIComponent(study)}`;
   const plot = new Plot({
-    label, height,
+    label, height, margin: { top: 26, bottom: 44 },
     paint(context) {
       const curves = data();
       if (!curves?.length) return;
@@ -32,7 +35,9 @@ export function plotCurves({ label, height, study, direction, data, fidelity, go
       plot.x = { low: low ?? Math.min(...curves.map((curve) => curve.x[0])), high: high ?? Math.max(...curves.map((curve) => curve.x.at(-1))) };
       if (!(plot.x.high > plot.x.low)) plot.x.high = plot.x.low + 1;
       plot.y = range(curves, direction);
-      plot.axes(context);
+      const { log } = plot.y;
+      plot.axes(context, { yText: log ? (power) => short(10 ** power) : short, yTicks: log ? powers(plot.y, plot.area.height) : undefined,
+        xName: fidelity()?.name ?? "step", yName: log ? `${name}, log scale` : name });
       const colour = { running: c.good, stopped: c.soft, complete: c.accent, violating: c.warn };
       const rank = (curve) => (curve.best ? 3 : { running: 2, complete: 1 }[curve.standing] ?? 0);
       plot.inside(context, () => curves.map((curve, i) => [curve, i]).sort(([a], [b]) => rank(a) - rank(b)).forEach(([curve, i]) => {
@@ -42,12 +47,12 @@ export function plotCurves({ label, height, study, direction, data, fidelity, go
         context.lineWidth = strong ? 2.2 : 1.3;
         context.setLineDash(curve.standing === "stopped" && !curve.best ? [5, 4] : []);
         context.beginPath();
-        curve.x.forEach((x, k) => context.lineTo(plot.at(x), plot.up(curve.y[k])));
+        curve.x.forEach((x, k) => context.lineTo(plot.at(x), up(curve.y[k])));
         context.stroke();
         context.setLineDash([]);
         // Where a curve ends before its time, it was stopped there, or has come so far.
         context.fillStyle = context.strokeStyle;
-        if (curve.standing !== "complete" || curve.x.length === 1) dot(context, plot.at(curve.x.at(-1)), plot.up(curve.y.at(-1)), strong ? 3.5 : 2.4);
+        if (curve.standing !== "complete" || curve.x.length === 1) dot(context, plot.at(curve.x.at(-1)), up(curve.y.at(-1)), strong ? 3.5 : 2.4);
       }));
     },
     behind: () => table(["Trial", "State", { number: "Steps shown" }, { number: "Up to" }, { number: "Last value" }],
@@ -57,7 +62,7 @@ export function plotCurves({ label, height, study, direction, data, fidelity, go
   const under = (px, py) => {
     let [best, least] = [-1, 12];
     (data() ?? []).forEach((curve, i) => curve.x.forEach((x, k) => {
-      const far = Math.hypot(plot.at(x) - px, plot.up(curve.y[k]) - py);
+      const far = Math.hypot(plot.at(x) - px, up(curve.y[k]) - py);
       if (far < least) [best, least] = [i, far];
     }));
     return best;
@@ -83,7 +88,7 @@ export function plotCurves({ label, height, study, direction, data, fidelity, go
       chosen = (chosen + step + curves.length) % curves.length;
       plot.said.textContent = say(chosen);
       plot.draw();
-      plot.hint(say(chosen), plot.at(curves[chosen].x.at(-1)), plot.up(curves[chosen].y.at(-1)));
+      plot.hint(say(chosen), plot.at(curves[chosen].x.at(-1)), up(curves[chosen].y.at(-1)));
     } else if (event.key === "Enter" && chosen >= 0) go?.(`${base}/trial/${curves[chosen].trial}`);
     else return;
     event.preventDefault();
@@ -95,10 +100,11 @@ export function curves(study, summary, go) {
   const fidelity = summary.goal?.fidelity;
   if (!fidelity) return null;
   let data = null;
-  const plot = plotCurves({ label: "Curves", height: 300, study, direction: summary.direction, data: () => data?.curves, fidelity: () => data?.fidelity, go });
+  const name = summary.goal.objectives?.[0]?.name ?? "value";
+  const plot = plotCurves({ label: "Curves", height: 330, study, name, direction: summary.direction, data: () => data?.curves, fidelity: () => data?.fidelity, go });
   const legend = h("div", { class: "legend" }, [["good", "running"], ["warm", "best"], ["accent", "finished"], ["soft", "stopped early"]]
     .map(([colour, name]) => h("span", {}, h("i", { class: `line k-${colour}` }), name)));
-  const element = card("Curves", { note: `${summary.goal.objectives?.[0]?.name ?? "value"} over ${fidelity.name}` }, plot.element, legend);
+  const element = card("Curves", { note: `${name} over ${fidelity.name}` }, plot.element, legend);
   async function load() {
     data = await get(of(study, "curves"));
     const running = data.curves.filter((curve) => curve.standing === "running").length;

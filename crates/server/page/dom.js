@@ -47,6 +47,11 @@ export function table(heads, rows, caption) {
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((content) => cell("td", content))))));
 }
 
+/** What scrolls where it is wider than the screen; `label` names it for those who do not see it. */
+export function scrolling(label, ...children) {
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label }, ...children);
+}
+
 /** A card of the page. */
 export function card(title, { note, tools, size = "" } = {}, ...children) {
   const id = `c${Math.random().toString(36).slice(2)}`;

@@ -34,7 +34,10 @@ export function duration(milliseconds) {
 export function ago(then, now) {
   if (then === null || then === undefined) return "never";
   const gone = now - then;
-  return gone < 5000 ? "just now" : `${duration(gone)} ago`;
+  if (gone < 5000) return "just now";
+  // The largest unit is enough.
+  const [size, unit] = [[864e5, "d"], [36e5, "h"], [6e4, "min"], [1000, "s"]].find(([size]) => gone >= size);
+  return `${Math.floor(gone / size)} ${unit} ago`;
 }
 
 /** A time of the day, with the date if it is not today. */

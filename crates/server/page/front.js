@@ -3,7 +3,7 @@
 import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { count, short } from "./format.js";
-import { Plot, dot, faint, nearest } from "./plot.js";
+import { Plot, dot, faint, touch } from "./plot.js";
 
 export function front(study, summary, go) {
   const names = summary.goal?.objectives?.map((objective) => objective.name) ?? [];
@@ -13,8 +13,9 @@ export function front(study, summary, go) {
   // The third objective is the size of the dots.
   let z = names.length > 2 ? 2 : null;
   let data = null;
+  const named = (k) => `${names[k]} (${summary.goal.objectives[k].direction})`;
   const plot = new Plot({
-    label: "Front", height: 340,
+    label: "Front", height: 380, margin: { top: 26, bottom: 44 },
     paint(context) {
       if (!data) return;
       const c = plot.colours;
@@ -26,7 +27,7 @@ export function front(study, summary, go) {
       };
       plot.x = range(x);
       plot.y = range(y);
-      plot.axes(context);
+      plot.axes(context, { xName: named(x), yName: named(y) });
       plot.inside(context, () => {
         context.fillStyle = faint(c.soft, 0.4);
         data.other_trial.forEach((_, i) => dot(context, plot.at(data.other_values[x][i]), plot.up(data.other_values[y][i]), 2.2));
@@ -66,22 +67,18 @@ export function front(study, summary, go) {
     names.map((name, k) => h("option", { value: String(k), selected: k === chosen }, name))));
   const tools = h("div", { class: "tools" });
   fill(tools, pick("Across", x, (k) => { x = k; }), pick("Up", y, (k) => { y = k; }), z !== null && pick("Size", z, (k) => { z = k; }));
-  const element = card("Front", { tools }, plot.element);
+  const legend = h("div", { class: "legend" },
+    h("span", {}, h("i", { class: "k-warm" }), "on the front: no other trial is better in every objective"),
+    h("span", {}, h("i", { class: "k-soft" }), "others"));
+  const element = card("Front", { tools }, plot.element, legend);
   async function load() {
     data = await get(of(study, "front"));
     plot.caption.textContent = [`${count(data.trial.length)} trials on the front`, z !== null && "larger dots are better in what their size stands for", limits && `${count(data.feasible)} of ${count(data.of)} keep all constraints`].filter(Boolean).join(" · ");
     plot.describe(plot.caption.textContent);
     plot.draw();
   }
-  const under = (px, py) => (data ? nearest(data.values[x].map((v) => plot.at(v)), data.values[y].map((v) => plot.up(v)), px, py) : -1);
-  plot.hover((px, py) => {
-    const i = px === undefined ? -1 : under(px, py);
-    plot.hint(i < 0 ? undefined : [`trial ${data.trial[i]}`, ...names.map((name, k) => `${name} ${short(data.values[k][i])}`)].join("\n"), px, py);
-  });
-  plot.canvas.addEventListener("click", (event) => {
-    const box = plot.canvas.getBoundingClientRect();
-    const i = under(event.clientX - box.left, event.clientY - box.top);
-    if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
-  });
+  touch(plot, () => (data?.trial ?? []).map((trial, i) => ({ x: plot.at(data.values[x][i]), y: plot.up(data.values[y][i]),
+    text: () => [`trial ${trial}`, ...names.map((name, k) => `${name} ${short(data.values[k][i])}`)].join("\n"),
+    open: () => go(`/study/${encodeURIComponent(study)}/trial/${trial}`) })));
   return { element, load };
 }

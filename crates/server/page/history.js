@@ -3,7 +3,7 @@
 import { get, of } from "./api.js";
 import { card, choice, h, link, table } from "./dom.js";
 import { count, duration, short } from "./format.js";
-import { Plot, brush, dot, drawBrush, faint, nearest, steps } from "./plot.js";
+import { Plot, brush, dot, drawBrush, faint, isSteep, nearest, powers, ring, steps } from "./plot.js";
 
 export function history(study, summary, go) {
   const view = { by: "trial", from: null, to: null, whole: false, log: false, objective: 0 };
@@ -16,14 +16,15 @@ export function history(study, summary, go) {
   const up = (value) => plot.up(view.log ? Math.log10(value) : value);
   const x = (value) => (view.by === "time" ? duration(value) : count(value));
   const plot = new Plot({
-    label: "History", height: 300, brush: true,
+    label: "History", height: 320, brush: true, margin: { top: 26, bottom: 44 },
     paint(context) {
       if (!data) return;
       plot.x = data.x;
       const pad = (data.y.high - data.y.low) * 0.04 || 1;
       plot.y = { low: data.y.low - pad, high: data.y.high + pad };
       const c = plot.colours;
-      plot.axes(context, { xText: x, yText: view.log ? (power) => short(10 ** power) : short, yTicks: view.log ? powers(plot.y, plot.area.height) : undefined });
+      plot.axes(context, { xText: x, yText: view.log ? (power) => short(10 ** power) : short, yTicks: view.log ? powers(plot.y, plot.area.height) : undefined,
+        xName: view.by === "time" ? "since the study began" : "trial", yName: `${objectives[view.objective]?.name ?? "value"}${view.log ? ", log scale" : ""}` });
       plot.inside(context, () => {
         if (data.grid) {
           plot.y = data.y;
@@ -41,14 +42,11 @@ export function history(study, summary, go) {
         data.failed.forEach((failed, i) => {
           if (!failed) return;
           const tall = 4 + 10 * (failed / most);
-          context.fillRect(plot.area.left + i * width, plot.area.top + plot.area.height - tall, Math.max(2, width - 1), tall);
+          const wide = Math.min(6, Math.max(2, width - 1));
+          context.fillRect(plot.area.left + (i + 0.5) * width - wide / 2, plot.area.top + plot.area.height - tall, wide, tall);
         });
         if (chosen >= 0 && data.points && chosen < data.points.x.length) {
-          context.strokeStyle = c.ink;
-          context.lineWidth = 2;
-          context.beginPath();
-          context.arc(plot.at(data.points.x[chosen]), up(data.points.y[chosen]), 6, 0, 7);
-          context.stroke();
+          ring(context, plot.at(data.points.x[chosen]), up(data.points.y[chosen]), c.ink);
         }
         drawBrush(context, plot);
       });
@@ -98,11 +96,17 @@ export function history(study, summary, go) {
   legend.append(expects);
   const objectives = summary.goal?.objectives ?? [];
   const tools = h("div", { class: "tools" },
-    objectives.length > 1 && choice("Objective", objectives.map((o, i) => [i, o.name]), 0, (i) => { view.objective = i; load(); }),
+    objectives.length > 1 && choice("Objective", objectives.map((o, i) => [i, o.name]), 0, (i) => {
+      Object.assign(view, { objective: i, log: false });
+      log.setAttribute("aria-pressed", "false");
+      data = null;
+      load();
+    }),
     choice("Over", [["trial", "Trials"], ["time", "Time"]], "trial", (by) => { view.by = by; zoom(null, null); }), log, whole, back);
   const element = card("Best so far", { tools }, plot.element, legend);
 
   function zoom(from, to) {
+    if (from !== null && data) [from, to] = [Math.max(from, data.all.low), Math.min(to, data.all.high)];
     Object.assign(view, { from, to });
     chosen = -1;
     band = null;
@@ -115,17 +119,34 @@ export function history(study, summary, go) {
     const width = Math.min(420, Math.max(80, Math.round((plot.canvas.clientWidth || 800) / 3)));
     const got = await get(of(study, "history"), { ...view, whole: view.whole || undefined, log: view.log || undefined, width, height: 100 });
     if (mine !== request) return;
+    // The first look shows the scale on which progress is seen; people may change it.
+    if (!data && got.positive && direction() === "minimise" && isSteep(got.best.y.at(-1), got.best.y[0])) {
+      log.setAttribute("aria-pressed", "true");
+      data = got;
+      // A picture of many trials took its time: it is shown until the better one comes.
+      if (data.grid) plot.draw();
+      view.log = true;
+      return load();
+    }
     data = got;
     whole.hidden = !view.whole && !data.beyond;
     log.hidden = !view.log && !data.positive;
     const best = data.best.y.at(-1);
     plot.caption.textContent = [
       data.grid ? `${count(data.shown)} values; darker means more of them` : `${count(data.shown)} values`,
+      stopped() && `${count(stopped())} stopped early have none`,
       data.beyond && `${count(data.beyond)} too ${direction() === "maximise" ? "low" : "high"} for this picture`,
       "drag to zoom, arrow keys to walk",
     ].filter(Boolean).join(" · ");
     plot.describe(best === undefined ? "no values yet" : `${data.shown} values, best so far ${short(best)} of trial ${data.best.trial.at(-1)}`);
     plot.draw();
+  }
+
+  /** How many trials of the whole study were stopped before they had a value. */
+  function stopped() {
+    const { valued, failed, infeasible } = summary.counts;
+    const known = data.shown + data.failed.reduce((sum, n) => sum + n, 0);
+    return summary.goal?.fidelity && view.from === null ? Math.max(0, valued + failed + infeasible - known) : 0;
   }
 
   /** The band asks the model, and comes later than the rest. */
@@ -170,13 +191,4 @@ export function history(study, summary, go) {
     event.preventDefault();
   });
   return { element, load, loadModel };
-}
-
-/** Ticks of a logarithmic axis: powers of ten, or round numbers between them where there are few. */
-function powers({ low, high }, height) {
-  const steps = high - low > 2.5 ? [1] : high - low > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
-  const every = Math.max(1, Math.ceil((high - low) * 55 / height));
-  const found = [];
-  for (let power = Math.floor(low); power <= Math.ceil(high); power += every) for (const step of steps) found.push(power + Math.log10(step));
-  return found.filter((at) => at >= low && at <= high);
 }

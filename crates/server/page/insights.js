@@ -3,11 +3,13 @@
 import { get, of } from "./api.js";
 import { card, fill, h, marked, table } from "./dom.js";
 
-export function insights(study) {
-  const list = h("ul", { class: "advice" });
-  const bars = h("div");
+export function insights(study, summary) {
+  const objectives = summary.goal?.objectives ?? [];
+  const name = objectives.length > 1 ? objectives[0].name : "the value";
+  const list = h("ul", { class: "advice" }, h("li", { class: "quiet" }, "Looking at the trials …"));
+  const bars = h("div", {}, h("p", { class: "soft" }, "Fitting a model …"));
   const element = h("div", { class: "cards pair" },
-    card("Advice", { size: "half" }, list), card("Importance of parameters", { size: "half", note: "Share of the value's variance" }, bars));
+    card("Advice", { size: "half" }, list), card("Importance of parameters", { size: "half", note: `Share of the variance of ${name}` }, bars));
   async function load() {
     const [{ advice, reason }, found] = await Promise.all([get(of(study, "advice")), get(of(study, "importance"))]);
     fill(list, advice.length ? advice.map((piece) => h("li", { "data-kind": piece.kind }, marked(piece.message))) : h("li", { class: "quiet" }, reason ?? "Nothing stands out so far."));

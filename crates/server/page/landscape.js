@@ -4,8 +4,8 @@
 import { get, of } from "./api.js";
 import { card, fill, h, link, table } from "./dom.js";
 import { ago, short, shown } from "./format.js";
-import { Plot, channels, dot, faint, nearest, ticks } from "./plot.js";
-import { at, ticks as marks } from "./scale.js";
+import { Plot, channels, clip, dot, faint, ticks, touch } from "./plot.js";
+import { at, ticks as marks, words } from "./scale.js";
 
 /** Up to this many points have their probability beside them. */
 const LABELLED = 16;
@@ -18,14 +18,14 @@ export function landscape(study, summary, go) {
   let surface = null;
   let scatter = [];
   const plot = new Plot({
-    label: "The last batch over two parameters", height: 380, margin: { left: 64, bottom: 28 },
+    label: "The last batch over two parameters", height: 400, margin: { left: 72, top: 26, bottom: 44 },
     paint(context) {
       const c = plot.colours;
-      plot.x = plot.y = { low: 0, high: 1 };
-      if (surface) paintSurface(context, c);
-      const [xs, ys] = [marks(dimensions[x], plot.area.width / 90, short, ticks), marks(dimensions[y], plot.area.height / 55, short, ticks)];
-      const text = (list) => (place) => list.find(([p]) => p === place)?.[1].slice(0, 9) ?? "";
-      plot.axes(context, { xTicks: xs.map(([p]) => p), xText: text(xs), yTicks: ys.map(([p]) => p), yText: text(ys) });
+      [plot.x, plot.y] = [part(x), part(y)];
+      if (surface) plot.inside(context, () => paintSurface(context, c), 0);
+      const [xs, ys] = [marks(dimensions[x], plot.area.width / 90, short, ticks, plot.x), marks(dimensions[y], plot.area.height / 55, short, ticks, plot.y)];
+      const text = (list) => (place) => clip(context, list.find(([p]) => p === place)?.[1] ?? "", list === ys ? plot.margin.left - 10 : plot.area.width / list.length - 8);
+      plot.axes(context, { xTicks: xs.map(([p]) => p), xText: text(xs), yTicks: ys.map(([p]) => p), yText: text(ys), xName: dimensions[x].name, yName: dimensions[y].name });
       if (!batch) return;
       plot.inside(context, () => {
         const [a, b] = [scatter[x], scatter[y]];
@@ -63,10 +63,16 @@ export function landscape(study, summary, go) {
   });
   const pick = (label, chosen, set) => h("label", { class: "small soft" }, `${label} `, h("select", { onchange: (event) => { set(Number(event.target.value)); load(); } },
     dimensions.map((d, k) => h("option", { value: String(k), selected: k === chosen }, d.name))));
-  const note = h("span", { class: "note" });
+  const note = h("span", { class: "note" }, "Asking the model …");
   const other = (taken) => (taken === 0 ? 1 : 0);
   const pickers = h("div", { class: "tools" });
-  const drawPickers = () => fill(pickers,
+  let isClose = false;
+  const closer = h("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    isClose = !isClose;
+    closer.setAttribute("aria-pressed", String(isClose));
+    load();
+  } }, "Closer");
+  const drawPickers = () => fill(pickers, closer,
     pick("Across", x, (k) => { x = k; if (y === x) y = other(x); drawPickers(); }),
     pick("Up", y, (k) => { y = k; if (x === y) x = other(y); drawPickers(); }));
   drawPickers();
@@ -76,6 +82,15 @@ export function landscape(study, summary, go) {
     h("span", {}, h("i", { class: "dots" }), "the nearest point, which repels hardest"),
     h("span", {}, h("i", { class: "k-accent" }), "where the model expects good values"));
   const element = card("The last batch", { tools: pickers, note }, plot.element, legend);
+
+  /** What is shown of a parameter: all of it, or where the batch and what was pending lie. */
+  function part(k) {
+    const places = isClose && batch && !words(dimensions[k]) ? [...batch.places, ...batch.pending_places].map((place) => place[k]).filter((place) => place !== null) : [];
+    if (!places.length) return { low: 0, high: 1 };
+    const [low, high] = [Math.min(...places), Math.max(...places)];
+    const room = Math.max(0.01, (high - low) * 0.3);
+    return { low: Math.max(0, low - room), high: Math.min(1, high + room) };
+  }
 
   /** Each point of the batch with what lies nearest to it in all parameters: the point that pushed it away hardest. */
   function repulsion(context, c) {
@@ -98,16 +113,23 @@ export function landscape(study, summary, go) {
     context.setLineDash([]);
   }
 
-  /** The probability of a good value beside each point of a small batch. */
+  /** The probability of a good value beside each point of a small batch, where there is room for it. */
   function probabilities(context, c) {
     context.textBaseline = "middle";
     context.lineWidth = 3;
+    const taken = batch.places.filter((place) => place[x] !== null && place[y] !== null)
+      .map((place) => [plot.at(place[x]) - 7, plot.up(place[y]) - 7, plot.at(place[x]) + 7, plot.up(place[y]) + 7]);
     batch.places.forEach((place, i) => {
       const good = batch.forecast?.[i]?.good;
       if (!good || place[x] === null || place[y] === null) return;
       const left = plot.at(place[x]) > plot.area.left + plot.area.width - 60;
       context.textAlign = left ? "right" : "left";
-      const at = [good.probability.toFixed(2), plot.at(place[x]) + (left ? -11 : 11), plot.up(place[y])];
+      const text = good.probability < 0.005 ? "<0.01" : good.probability.toFixed(2);
+      const at = [text, plot.at(place[x]) + (left ? -11 : 11), plot.up(place[y])];
+      const wide = context.measureText(text).width;
+      const box = [left ? at[1] - wide : at[1], at[2] - 7, left ? at[1] : at[1] + wide, at[2] + 7];
+      if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return;
+      taken.push(box);
       context.strokeStyle = c.card;
       context.strokeText(...at);
       context.fillStyle = c.ink;
@@ -123,21 +145,24 @@ export function landscape(study, summary, go) {
     const colour = channels(c.accent);
     // By rank: a landscape of a few steep places is otherwise all one shade.
     const share = new Map(known.map((s, i) => [s, i / Math.max(1, known.length - 1)]));
-    const edges = (list) => list.map((v, i) => [i ? (list[i - 1] + v) / 2 : 0, i < list.length - 1 ? (v + list[i + 1]) / 2 : 1]);
-    const [ex, ey] = [edges(xs), edges(ys)];
+    const edges = (list, { low, high }) => list.map((v, i) => [i ? (list[i - 1] + v) / 2 : low, i < list.length - 1 ? (v + list[i + 1]) / 2 : high]);
+    const [ex, ey] = [edges(xs, plot.x), edges(ys, plot.y)];
     ys.forEach((_, j) => xs.forEach((_, i) => {
       const s = score[j * xs.length + i];
       if (s === null) return;
       context.fillStyle = `rgba(${colour}, ${0.62 * share.get(s) ** 2})`;
-      const [left, right] = ex[i].map((v) => plot.at(v));
-      const [bottom, top] = ey[j].map((v) => plot.up(v));
-      context.fillRect(left, top, right - left + 0.6, bottom - top + 0.6);
+      // Whole pixels: cells neither overlap nor leave a gap.
+      const [left, right] = ex[i].map((v) => Math.round(plot.at(v)));
+      const [bottom, top] = ey[j].map((v) => Math.round(plot.up(v)));
+      context.fillRect(left, top, right - left, bottom - top);
     }));
   }
 
   async function load() {
     [batch, { scatters: scatter }] = await Promise.all([get(of(study, "batch")), get(of(study, "scatters"))]);
-    const got = await get(of(study, "landscape"), { x: dimensions[x].name, y: dimensions[y].name });
+    const [across, up] = [part(x), part(y)];
+    const got = await get(of(study, "landscape"), { x: dimensions[x].name, y: dimensions[y].name,
+      ...(isClose && { x_from: across.low, x_to: across.high, y_from: up.low, y_to: up.high }) });
     surface = got.landscape;
     const size = batch.trial.length;
     note.textContent = [batch.proposed && `${size} ${size === 1 ? "trial" : "trials"}, proposed ${ago(batch.proposed, Date.now())}`, !surface && `no landscape: ${got.reason}`].filter(Boolean).join("; ");
@@ -145,18 +170,12 @@ export function landscape(study, summary, go) {
     plot.caption.textContent = surface ? ["Shade: the model, all other parameters as in the best trial", batch.forecast?.some((one) => one.good) && "numbers: the probability of a good value"].filter(Boolean).join(" · ") : "";
     plot.draw();
   }
-  plot.hover((px, py) => {
-    if (px === undefined || !batch) return plot.hint();
-    const i = nearest(batch.places.map((p) => plot.at(p[x])), batch.places.map((p) => plot.up(p[y])), px, py);
-    if (i < 0) return plot.hint();
-    const forecast = batch.forecast?.[i];
-    plot.hint([`trial ${batch.trial[i]}, ${batch.standing[i]}`, forecast?.mean !== undefined && `expects ${short(forecast.mean)}`,
-      forecast?.good && `good with probability ${forecast.good.probability.toFixed(3)}`].filter(Boolean).join("\n"), px, py);
-  });
-  plot.canvas.addEventListener("click", (event) => {
-    const box = plot.canvas.getBoundingClientRect();
-    const i = batch ? nearest(batch.places.map((p) => plot.at(p[x])), batch.places.map((p) => plot.up(p[y])), event.clientX - box.left, event.clientY - box.top) : -1;
-    if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${batch.trial[i]}`);
-  });
+  touch(plot, () => (batch?.trial ?? []).map((trial, i) => {
+    const [place, forecast] = [batch.places[i], batch.forecast?.[i]];
+    return { x: plot.at(place[x]), y: plot.up(place[y]),
+      text: () => [`trial ${trial}, ${batch.standing[i]}`, forecast?.mean !== undefined && `expects ${short(forecast.mean)}`,
+        forecast?.good && `good with probability ${forecast.good.probability.toFixed(3)}`].filter(Boolean).join("\n"),
+      open: () => go(`/study/${encodeURIComponent(study)}/trial/${trial}`) };
+  }));
   return { element, load };
 }

@@ -1,12 +1,12 @@
 // The constraints: how many trials keep each of them.
 
 import { get, of } from "./api.js";
-import { card, fill, h, table } from "./dom.js";
+import { card, fill, h, scrolling, table } from "./dom.js";
 import { count, short } from "./format.js";
 
 export function limits(study, summary) {
   if (!summary.goal?.constraints?.length) return null;
-  const holder = h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "How many trials keep each constraint" });
+  const holder = scrolling("How many trials keep each constraint");
   const note = h("span", { class: "note" });
   const element = card("Constraints", { note }, holder);
   const bar = (share) => {

@@ -5,9 +5,12 @@ import { fill, h } from "./dom.js";
 import { short } from "./format.js";
 
 const plots = new Set();
+/** The colours of the page, until they change: to read them costs more than many a figure. */
+let known = null;
 
 /** Draws all figures again, after the colours changed. */
 export function redraw() {
+  known = null;
   for (const plot of plots) {
     if (plot.element.isConnected) plot.draw();
     else if (plot.seen) plots.delete(plot);
@@ -15,8 +18,8 @@ export function redraw() {
 }
 
 /** The colours of the page, by name. */
-export function colours() {
-  const style = getComputedStyle(document.documentElement);
+function colours() {
+  if (known) return known;
   const probe = document.createElement("canvas").getContext("2d");
   const of = (name) => {
     // light-dark() is resolved where a colour is used, not where it is declared.
@@ -25,9 +28,9 @@ export function colours() {
     probe.fillStyle = getComputedStyle(holder).color;
     return probe.fillStyle;
   };
-  void style;
-  return Object.fromEntries(["ink", "soft", "grid", "accent", "good", "bad", "warn", "warm", "card", "line", "tint"]
+  known = Object.fromEntries(["ink", "soft", "grid", "accent", "good", "bad", "warn", "warm", "card", "line", "tint"]
     .map((name) => [name, of(name)]));
+  return known;
 }
 
 /** A colour with an opacity. */
@@ -53,14 +56,40 @@ export function ticks(low, high, wanted) {
   return found;
 }
 
+/** Ticks of a logarithmic axis from one power of ten to another: powers, or round numbers between them where there are few. */
+export function powers({ low, high }, height) {
+  const steps = high - low > 2.5 ? [1] : high - low > 1 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+  const every = Math.max(1, Math.ceil((high - low) * 55 / height));
+  const found = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); power += every) for (const step of steps) found.push(power + Math.log10(step));
+  return found.filter((at) => at >= low && at <= high);
+}
+
+/** Whether positive numbers lie so far apart that only their logarithms show them all. */
+export function isSteep(low, high) {
+  return low > 0 && high / low > 100;
+}
+
+/** A text cut to a width. */
+export function clip(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  let cut = text;
+  while (cut.length > 1 && context.measureText(`${cut}…`).width > width) cut = cut.slice(0, -1);
+  return `${cut}…`;
+}
+
 /** Bytes of base 64. */
 export function bytes(text) {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const raw = atob(text);
+  const found = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) found[i] = raw.charCodeAt(i);
+  return found;
 }
 
 export class Plot {
   /**
-   * `label` names the figure; `height` is in pixels; `paint(context, plot)` draws it; `behind()` gives the table behind it.
+   * `label` names the figure; `height` is in pixels of an ordinary screen; `paint(context, plot)` draws it; `behind()` gives the table
+   * behind it.
    */
   constructor({ label, height = 260, paint, behind, margin = {}, brush = false }) {
     this.paint = paint;
@@ -92,19 +121,24 @@ export class Plot {
     if (!width) return;
     this.seen = true;
     const scale = devicePixelRatio || 1;
-    const [w, hgt] = [Math.round(width * scale), Math.round(this.height * scale)];
+    // As the text of the page grows on very large screens, so do figures.
+    this.text = parseFloat(getComputedStyle(document.documentElement).fontSize) * 0.8;
+    const tall = Math.round(this.height * Math.max(1, this.text / 12));
+    this.canvas.style.height = `${tall}px`;
+    const [w, hgt] = [Math.round(width * scale), Math.round(tall * scale)];
     if (this.canvas.width !== w) this.canvas.width = w;
     if (this.canvas.height !== hgt) this.canvas.height = hgt;
     this.width = width;
     const { left, right, top, bottom } = this.margin;
-    this.area = { left, top, width: Math.max(10, width - left - right), height: this.height - top - bottom };
+    this.area = { left, top, width: Math.max(10, width - left - right), height: tall - top - bottom };
     const context = this.canvas.getContext("2d");
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, width, this.height);
-    context.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+    context.clearRect(0, 0, width, tall);
+    context.font = `${this.text}px ${getComputedStyle(document.body).fontFamily}`;
     context.lineJoin = "round";
     this.colours = colours();
     this.paint(context, this);
+    if (this.walked) ring(context, ...this.walked, this.colours.ink);
     this.behind?.();
   }
 
@@ -126,7 +160,7 @@ export class Plot {
     return this.x.low + ((pixel - this.area.left) / this.area.width) * (this.x.high - this.x.low);
   }
 
-  /** Lines and numbers along both axes. */
+  /** Lines and numbers along both axes, and their names: that of the upright one above it, that of the other below its end. */
   axes(context, { xText = short, yText = short, xTicks, yTicks, xName, yName } = {}) {
     const { left, top, width, height } = this.area;
     const c = this.colours;
@@ -144,7 +178,7 @@ export class Plot {
     context.textBaseline = "top";
     context.textAlign = "center";
     let end = -Infinity;
-    for (const x of xTicks ?? ticks(this.x.low, this.x.high, width / 90)) {
+    for (const x of xTicks ?? ticks(this.x.low, this.x.high, Math.max(3, width / 90))) {
       const at = Math.round(this.at(x)) + 0.5;
       if (at < left - 1 || at > left + width + 1) continue;
       line(context, at, top, at, top + height);
@@ -156,16 +190,22 @@ export class Plot {
         end = middle + half;
       }
     }
-    void xName;
-    void yName;
+    if (xName) {
+      context.textAlign = "right";
+      context.fillText(xName, left + width, top + height + 12 + this.text);
+    }
+    if (yName) {
+      context.textAlign = "left";
+      context.fillText(clip(context, yName, this.width - 10), 2, 2);
+    }
   }
 
-  /** Paints inside the area only. */
-  inside(context, work) {
+  /** Paints inside the area only, and a few pixels beyond it, so that dots at its edges are whole. */
+  inside(context, work, beyond = 4) {
     const { left, top, width, height } = this.area;
     context.save();
     context.beginPath();
-    context.rect(left, top - 1, width, height + 2);
+    context.rect(left - beyond, top - beyond, width + 2 * beyond, height + 2 * beyond);
     context.clip();
     work();
     context.restore();
@@ -176,9 +216,11 @@ export class Plot {
     const shades = bytes(grid.cells);
     const image = new ImageData(grid.width, grid.height);
     const [r, g, b] = channels(colour);
-    for (let i = 0; i < shades.length; i++) {
-      if (shades[i]) image.data.set([r, g, b, 40 + shades[i] * 0.84], i * 4);
-    }
+    // A cell is four bytes: red, green, blue, and how dense it is.
+    const cells = new Uint8Array(4 * 256);
+    for (let shade = 1; shade < 256; shade++) cells.set([r, g, b, 40 + shade * 0.84], 4 * shade);
+    const [colour32, pixels] = [new Uint32Array(cells.buffer), new Uint32Array(image.data.buffer)];
+    for (let i = 0; i < shades.length; i++) pixels[i] = colour32[shades[i]];
     const small = new OffscreenCanvas(grid.width, grid.height);
     small.getContext("2d").putImageData(image, 0, 0);
     const { left, top, width, height } = this.area;
@@ -229,6 +271,15 @@ export function steps(context, plot, xs, ys, colour, up = (y) => plot.up(y), wid
   context.stroke();
 }
 
+/** A circle around a point. */
+export function ring(context, x, y, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(x, y, 6, 0, 7);
+  context.stroke();
+}
+
 /** A filled circle. */
 export function dot(context, x, y, radius) {
   context.beginPath();
@@ -245,6 +296,47 @@ export function nearest(xs, ys, x, y, reach = 14) {
     if (distance < least) [best, least] = [i, distance];
   }
   return best;
+}
+
+/** Lets arrow keys walk along points, as `touch` has them, from left to right, and Enter open one. */
+export function walk(plot, list) {
+  let chosen = -1;
+  const leave = () => {
+    chosen = -1;
+    plot.walked = null;
+    plot.hint();
+    plot.draw();
+  };
+  plot.canvas.addEventListener("keydown", (event) => {
+    const all = list().sort((a, b) => a.x - b.x);
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step && all.length) {
+      chosen = chosen < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, chosen + step));
+      const { x, y, text } = all[chosen];
+      plot.walked = [x, y];
+      plot.draw();
+      plot.said.textContent = text().replaceAll("\n", ", ");
+      plot.hint(text(), x, y);
+    } else if (event.key === "Enter" && all[chosen]) all[chosen].open();
+    else if (event.key === "Escape" && chosen >= 0) leave();
+    else return;
+    event.preventDefault();
+  });
+  plot.canvas.addEventListener("blur", () => chosen >= 0 && leave());
+}
+
+/** Points that say what they are under a pointer, open with a click, and can be walked along. `list()` gives `{ x, y, text(), open() }` of each, x and y in pixels. */
+export function touch(plot, list, reach) {
+  const under = (x, y) => {
+    const all = list();
+    return all[nearest(all.map((point) => point.x), all.map((point) => point.y), x, y, reach)];
+  };
+  plot.hover((x, y) => plot.hint(x === undefined ? undefined : under(x, y)?.text(), x, y));
+  plot.canvas.addEventListener("click", (event) => {
+    const box = plot.canvas.getBoundingClientRect();
+    if (plot.area) under(event.clientX - box.left, event.clientY - box.top)?.open();
+  });
+  walk(plot, list);
 }
 
 /** Lets a pointer mark a part of a figure from left to right. `done(from, to)` gets numbers; a click calls `click(x, y)`. */

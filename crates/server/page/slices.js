@@ -3,14 +3,16 @@
 import { get, of } from "./api.js";
 import { card, fill, h, table } from "./dom.js";
 import { short, shown } from "./format.js";
-import { Plot, dot, faint, nearest, ticks } from "./plot.js";
-import { at, ticks as marks } from "./scale.js";
+import { Plot, clip, dot, faint, line, ticks, touch } from "./plot.js";
+import { at, ticks as marks, words } from "./scale.js";
 
 export function slices(study, summary, go) {
   const dimensions = summary.parameters;
   let scatters = [];
   let model = new Map();
-  const note = h("span", { class: "note" }, "");
+  const several = summary.goal?.objectives?.length > 1;
+  const name = several ? summary.goal.objectives[0].name : "value";
+  const note = h("span", { class: "note" }, "Asking the model …");
   const holder = h("div", { class: "multiples" });
   const plots = dimensions.map((dimension, k) => {
     const plot = new Plot({
@@ -21,9 +23,14 @@ export function slices(study, summary, go) {
         const c = plot.colours;
         const slice = model.get(dimension.name);
         plot.x = { low: 0, high: 1 };
-        plot.y = data.y;
+        // A grid fills its range; dots need room at the edges.
+        const pad = data.grid ? 0 : (data.y.high - data.y.low) * 0.05;
+        plot.y = { low: data.y.low - pad, high: data.y.high + pad };
         const list = marks(dimension, plot.area.width / 60, short, ticks);
-        plot.axes(context, { xTicks: list.map(([place]) => place), xText: (place) => list.find(([p]) => p === place)?.[1].slice(0, 10) ?? "", yTicks: ticks(data.y.low, data.y.high, 4) });
+        plot.axes(context, { xTicks: list.map(([place]) => place), xText: (place) => {
+          const text = list.find(([p]) => p === place)?.[1] ?? "";
+          return words(dimension) ? clip(context, text, plot.area.width / list.length - 8) : text;
+        }, yTicks: ticks(data.y.low, data.y.high, 4) });
         plot.inside(context, () => {
           if (data.grid) plot.grid(context, data.grid, c.accent);
           else {
@@ -43,26 +50,19 @@ export function slices(study, summary, go) {
           }), `What the model expects along ${dimension.name}`) : h("p", { class: "soft" }, "There is no model to show.");
       },
     });
-    plot.hover((x, y) => {
-      const data = scatters[k];
-      if (x === undefined || !data) return plot.hint();
-      const i = nearest(data.place.map((p, j) => plot.at(p + jitter(dimension, data.trial[j]))), data.value.map((v) => plot.up(v)), x, y, 8);
-      plot.hint(i >= 0 ? `trial ${data.trial[i]}\n${dimension.name} ${shown(at(dimension, data.place[i]))}\n${short(data.value[i])}` : undefined, x, y);
-    });
-    plot.canvas.addEventListener("click", (event) => {
-      const data = scatters[k];
-      const box = plot.canvas.getBoundingClientRect();
-      if (!data) return;
-      const i = nearest(data.place.map((p, j) => plot.at(p + jitter(dimension, data.trial[j]))), data.value.map((v) => plot.up(v)), event.clientX - box.left, event.clientY - box.top, 8);
-      if (i >= 0) go(`/study/${encodeURIComponent(study)}/trial/${data.trial[i]}`);
-    });
+    touch(plot, () => (scatters[k]?.trial ?? []).map((trial, i) => {
+      const [place, value] = [scatters[k].place[i], scatters[k].value[i]];
+      return { x: plot.at(place + jitter(dimension, trial)), y: plot.up(value),
+        text: () => `trial ${trial}\n${dimension.name} ${shown(at(dimension, place))}\n${short(value)}`,
+        open: () => go(`/study/${encodeURIComponent(study)}/trial/${trial}`) };
+    }), 8);
     return plot;
   });
   fill(holder, plots.map((plot, k) => h("div", {}, h("h3", {}, dimensions[k].name), plot.element)));
   const legend = h("div", { class: "legend" },
     h("span", {}, h("i", { class: "k-accent" }), "trial"),
     h("span", {}, h("i", { class: "line k-warm" }), "what the model expects, all else as in the best trial, with its bound"));
-  const element = card("Values over each parameter", { note }, holder, legend);
+  const element = card(several ? `Values of ${name} over each parameter` : "Values over each parameter", { note }, holder, legend);
 
   function drawSlice(context, plot, slice, dimension) {
     const c = plot.colours;
@@ -73,22 +73,21 @@ export function slices(study, summary, go) {
     const middle = values ? means : slice.forecast.map((f) => f.good?.probability ?? null);
     const upper = slice.forecast.map((f) => (values ? (f.deviation === undefined ? null : f.mean + 2 * f.deviation) : f.good?.upper_bound ?? null));
     const lower = slice.forecast.map((f) => (values && f.deviation !== undefined ? f.mean - 2 * f.deviation : null));
-    const words = dimension.choices ?? dimension.levels ?? (dimension.type === "boolean" ? [0, 1] : null);
+    const list = words(dimension);
     context.lineWidth = 2;
-    if (words) {
-      const half = plot.area.width / words.length / 3;
+    if (list) {
+      const half = plot.area.width / list.length / 3;
       slice.place.forEach((place, i) => {
         if (middle[i] === null) return;
         const x = plot.at(place);
         context.strokeStyle = c.warm;
-        context.beginPath();
-        context.moveTo(x - half, up(middle[i]));
-        context.lineTo(x + half, up(middle[i]));
-        if (upper[i] !== null) {
-          context.moveTo(x, up(lower[i] ?? middle[i]));
-          context.lineTo(x, up(upper[i]));
-        }
-        context.stroke();
+        context.lineWidth = 2;
+        line(context, x - half, up(middle[i]), x + half, up(middle[i]));
+        if (upper[i] === null) return;
+        // The bound as a thin line with an end, so that it does not look like a bar.
+        context.lineWidth = 1;
+        line(context, x, up(lower[i] ?? middle[i]), x, up(upper[i]));
+        for (const end of [upper[i], lower[i]]) if (end !== null) line(context, x - 5, up(end), x + 5, up(end));
       });
       return;
     }
@@ -130,6 +129,6 @@ export function slices(study, summary, go) {
 
 /** Trials of one choice side by side, the same for the same trial. */
 function jitter(dimension, trial) {
-  const list = dimension.choices ?? dimension.levels ?? (dimension.type === "boolean" ? [0, 1] : null);
+  const list = words(dimension);
   return list ? (((trial * 0.61803) % 1) - 0.5) * 0.5 / list.length : 0;
 }

@@ -25,18 +25,35 @@ const REST = 2500;
 /** Up to this many finished trials, that holds for what asks the model as well. */
 const SMALL = 2000;
 
+/** Runs `work` one at a time: who calls meanwhile makes it run once more. */
+function lane(work) {
+  let [running, again] = [false, false];
+  return async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    try {
+      while (again) {
+        again = false;
+        await work();
+      }
+    } finally {
+      running = false;
+    }
+  };
+}
+
 export async function study(main, name, go, live) {
-  let summary = await get(of(name, "summary"));
-  const access = await get("/api/access");
+  let [summary, access] = await Promise.all([get(of(name, "summary")), get("/api/access")]);
   const base = `/study/${encodeURIComponent(name)}`;
   const tiles = h("dl", { class: "tiles" });
   const chip = h("span", { class: "chip" });
   const bar = h("div", { class: "loading", hidden: true, role: "progressbar", "aria-label": "Reading the study" });
   const slice = slices(name, summary, go);
   const batch = landscape(name, summary, go);
-  const insight = insights(name);
+  const insight = insights(name, summary);
   const certain = certificate(name);
-  const slow = new Map([[batch, 0], [insight, 0], [certain, 0]]);
+  const slow = new Map([[batch, 0], [certain, 0], [insight, 0]]);
   const parts = [history(name, summary, go), front(name, summary, go), volume(name, summary), limits(name, summary), curves(name, summary, go), insight, slice, parallel(name, summary, go), batch, certain,
     timeline(name, summary, go), trials(name, summary, go)].filter(Boolean);
   // What a part asks the model for, beside the rest of it: when it was last asked, and whether that is out of date.
@@ -74,32 +91,39 @@ export async function study(main, name, go, live) {
   // Only what is on the screen is asked for; the rest is when it comes into view.
   const visible = new Set();
   const stale = new Set(parts);
-  let running = false;
+  // What was never drawn, although it is not on the screen: see REST.
+  const unseen = new Set();
   let again;
   const failed = (error) => live("off", error.message);
-  async function refresh() {
-    if (running) return;
-    running = true;
-    try {
-      // What asks the model comes last: it must not hold up the rest.
-      for (const part of parts.toSorted((a, b) => slow.has(a) - slow.has(b))) {
-        if (!visible.has(part) || !stale.has(part)) continue;
-        if (slow.has(part) && Date.now() - slow.get(part) < LATER) continue;
-        stale.delete(part);
-        await part.load();
-        if (slow.has(part)) slow.set(part, Date.now());
-      }
-      for (const [part, asked] of models) {
-        if (!visible.has(part) || !asked.stale || Date.now() - asked.at < LATER) continue;
-        asked.stale = false;
-        await part.loadModel();
-        asked.at = Date.now();
-      }
-    } catch (error) {
+  const loadPart = async (part) => {
+    stale.delete(part);
+    unseen.delete(part);
+    await part.load().catch((error) => {
+      stale.add(part);
       failed(error);
-    } finally {
-      running = false;
+    });
+  };
+  const isWanted = (part) => stale.has(part) && part.element.isConnected && (visible.has(part) || unseen.has(part));
+  // Two lanes: what asks the model, which may have to be fitted first, does not hold up the rest.
+  const drawStored = lane(async () => {
+    for (const part of parts) if (!slow.has(part) && isWanted(part)) await loadPart(part);
+  });
+  const drawModelled = lane(async () => {
+    for (const [part, asked] of models) {
+      if (!visible.has(part) || !asked.stale || Date.now() - asked.at < LATER) continue;
+      asked.stale = false;
+      await part.loadModel().catch(failed);
+      asked.at = Date.now();
     }
+    for (const [part, at] of slow) {
+      if (!part || !isWanted(part) || Date.now() - at < LATER) continue;
+      await loadPart(part);
+      slow.set(part, Date.now());
+    }
+  });
+  function refresh() {
+    drawStored();
+    drawModelled();
   }
   const sight = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -110,13 +134,10 @@ export async function study(main, name, go, live) {
     refresh();
   }, { rootMargin: "200px" });
   parts.forEach((part) => sight.observe(part.element));
-  const rest = setTimeout(async () => {
+  const rest = setTimeout(() => {
     const { valued, failed, infeasible } = summary.counts;
-    for (const part of parts.filter((other) => stale.has(other) && (!slow.has(other) || valued + failed + infeasible <= SMALL))) {
-      if (!stale.has(part) || !part.element.isConnected) continue;
-      stale.delete(part);
-      await part.load().catch(() => stale.add(part));
-    }
+    parts.filter((part) => stale.has(part) && (!slow.has(part) || valued + failed + infeasible <= SMALL)).forEach((part) => unseen.add(part));
+    refresh();
   }, REST);
   let first = true;
   const end = listen(name, (event) => {

@@ -2,7 +2,7 @@
 
 import { get, of, post } from "./api.js";
 import { plotCurves } from "./curves.js";
-import { card, fill, h, link, table } from "./dom.js";
+import { card, fill, h, link, scrolling, table } from "./dom.js";
 import { clock, count, duration, short } from "./format.js";
 
 // At most `count` of a list, the first and the last among them.
@@ -33,7 +33,7 @@ function curve(study, row) {
   const value = (step) => step.value ?? Object.values(step.objectives ?? {}).map((one) => one.value ?? one)[0];
   const steps = spread((row.steps ?? []).filter((step) => Number.isFinite(value(step))), 300);
   const line = { trial: row.trial, standing: row.state, best: false, x: steps.map((step) => step.step), y: steps.map(value) };
-  const plot = plotCurves({ label: "Curve of this trial", height: 220, study, direction: "minimise", data: () => [line], fidelity: () => row.fidelities });
+  const plot = plotCurves({ label: "Curve of this trial", height: 250, study, name: Object.keys(row.objectives ?? {})[0] ?? "value", direction: "minimise", data: () => [line], fidelity: () => row.fidelities });
   plot.describe(`${row.steps.length} steps, the last ${short(line.y.at(-1))} at ${short(line.x.at(-1))}`);
   plot.caption.textContent = row.fidelities ? `${count(row.steps.length)} steps of at most ${short(row.fidelities.high)} ${row.fidelities.name}` : "";
   return plot.element;
@@ -60,7 +60,7 @@ export async function trial(main, study, number) {
   const measured = (values) => Object.entries(values ?? {}).map(([name, one]) => [name, one.deviation === undefined ? String(one.value ?? one) : `${one.value} ± ${one.deviation}`]);
   fill(main,
     h("div", { class: "title" }, h("h1", {}, `Trial ${row.trial}`), h("span", { class: "chip", "data-state": row.state }, row.state), h("span", { class: "grow" }),
-      Number(number) > 0 && link(`${base}/trial/${number - 1}`, "← previous"), Number(number) < row.last && link(`${base}/trial/${Number(number) + 1}`, "next →")),
+      h("span", { class: "pages" }, Number(number) > 0 && link(`${base}/trial/${number - 1}`, "← previous"), Number(number) < row.last && link(`${base}/trial/${Number(number) + 1}`, "next →"))),
     h("div", { class: "cards" },
       card("Parameters", { size: "half" }, pairs(Object.entries(row.params).map(([name, value]) => [name, String(value)]))),
       card("Result", { size: "half" }, pairs([
@@ -79,12 +79,12 @@ export async function trial(main, study, number) {
       expected,
       row.attributes && card("Attributes", { size: "half" }, pairs(Object.entries(row.attributes).map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]))),
       row.steps?.length > 1 && card("Curve", { size: "half" }, curve(study, row)),
-      row.steps?.length > 0 && card("Steps", { size: "half" }, table(["Step", { number: "Values" }],
-        spread(row.steps, 30).map((step) => [short(step.step), { number: step.value === undefined ? Object.values(step.objectives ?? {}).map((one) => short(one.value ?? one)).join(", ") : short(step.value) }]), "Steps"),
+      row.steps?.length > 0 && card("Steps", { size: "half" }, scrolling("Table of steps", table(["Step", { number: "Values" }],
+        spread(row.steps, 30).map((step) => [short(step.step), { number: step.value === undefined ? Object.values(step.objectives ?? {}).map((one) => short(one.value ?? one)).join(", ") : short(step.value) }]), "Steps")),
         row.steps.length > 30 && h("p", { class: "soft small" }, `30 of ${row.steps.length} steps`)),
-      row.nearest?.length > 0 && card("Nearest trials", { size: "half" }, table(["Trial", "State", { number: "Value" }, { number: "Distance" }],
+      row.nearest?.length > 0 && card("Nearest trials", { size: "half" }, scrolling("Table of the nearest trials", table(["Trial", "State", { number: "Value" }, { number: "Distance" }],
         row.nearest.map((near) => [link(`${base}/trial/${near.trial}`, `trial ${near.trial}`), h("span", { class: "chip", "data-state": near.state }, near.state),
-          { number: short(near.value) }, { number: `${(near.distance * 100).toFixed(1)} %` }]), "Nearest trials"), h("p", { class: "soft small" }, "Distance as a share of the diagonal of the space")),
+          { number: short(near.value) }, { number: `${(near.distance * 100).toFixed(1)} %` }]), "Nearest trials")), h("p", { class: "soft small" }, "Distance as a share of the diagonal of the space")),
       note(study, row, access.write),
       row.output && card("End of its output", {}, h("pre", { tabindex: 0 }, row.output))));
 }

@@ -1,7 +1,7 @@
 // The table of trials: filter, sort, columns, pages, and the same as a file.
 
 import { Refused, get, of } from "./api.js";
-import { card, fill, h, link } from "./dom.js";
+import { card, fill, h, link, scrolling } from "./dom.js";
 import { clock, count, duration, short, shown } from "./format.js";
 
 const PAGE = 50;
@@ -63,7 +63,7 @@ export function trials(study, summary, go) {
   const next = h("button", { type: "button", onclick: () => change({ offset: view.offset + PAGE }) }, "Next");
   const element = card("Trials", {},
     h("div", { class: "tools" }, h("div", { class: "filter" }, input), columns, file), wrong,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of trials" }, h("table", {}, head, body)),
+    scrolling("Table of trials", h("table", {}, head, body)),
     h("div", { class: "tools" }, said, previous, next));
   element.id = "trials";
 

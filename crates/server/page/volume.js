@@ -13,14 +13,14 @@ export function volume(study, summary) {
   const xs = () => (by === "time" ? data.at.map((at) => at - data.at[0]) : data.finished);
   const text = (x) => (by === "time" ? duration(x) : count(x));
   const plot = new Plot({
-    label: "Hypervolume", height: 220,
+    label: "Hypervolume", height: 240, margin: { bottom: 44 },
     paint(context) {
       if (!data?.volume.length) return;
       const x = xs();
       const top = Math.max(...data.volume) || 1;
       plot.x = { low: by === "time" ? 0 : Math.min(1, x[0]), high: Math.max(x.at(-1), x[0] + 1) };
       plot.y = { low: 0, high: top * 1.06 };
-      plot.axes(context, { xText: text });
+      plot.axes(context, { xText: text, xName: by === "time" ? "since the first of them" : "trials finished" });
       plot.inside(context, () => steps(context, plot, x, data.volume, plot.colours.warm));
     },
     behind: () => table([{ number: "Trials finished" }, { number: "Trials on the front" }, { number: "Hypervolume" }],

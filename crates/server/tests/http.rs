@@ -134,6 +134,7 @@ fn studies_are_read_whatever_their_names() {
         "slices",
         "batch",
         "landscape?x=x&y=kind",
+        "landscape?x=x&y=kind&x_from=0.25&x_to=0.5",
         "changes?since=3",
         "importance",
         "advice",
@@ -156,6 +157,11 @@ fn studies_are_read_whatever_their_names() {
         (&*format!("{study}/trial/99"), 404, "has no trial 99"),
         (&*format!("{study}/history?objective=3"), 400, "numbered from 0"),
         (&*format!("{study}/history?width=wide"), 400, "width"),
+        (
+            &*format!("{study}/landscape?x=x&y=kind&x_from=0.5&x_to=0.25"),
+            400,
+            "0 <= from < to <= 1",
+        ),
         (&*format!("{study}/trials?filter=y%3D1"), 400, "there is no column `y`"),
         ("/nothing", 404, "there is nothing at this address"),
     ] {

@@ -64,6 +64,19 @@ pub struct Arguments {
     json: bool,
 }
 
+impl Arguments {
+    /// Whether the study is shown in the browser while it runs.
+    #[cfg(feature = "serve")]
+    fn has_page(&self) -> bool {
+        self.serve.is_some()
+    }
+
+    #[cfg(not(feature = "serve"))]
+    fn has_page(&self) -> bool {
+        false
+    }
+}
+
 fn patience(text: &str) -> Result<Duration, String> {
     duration::parse(text).ok_or_else(|| format!("it must be {}", duration::ALLOWED))
 }
@@ -364,9 +377,16 @@ fn ending(summary: &Summary, counts: Option<&Counts>, took: Duration) -> String 
 fn next(arguments: &Arguments, study: &Study, summary: &Summary, worth_a_look: &str) -> String {
     let (file, words) = (quoted(&arguments.file.display().to_string()), arguments.storage.words());
     let name = quoted(&study.settings().name);
+    let page = if arguments.has_page() {
+        format!("\nThe page ended with the run. To open it again: wimble serve{words}")
+    } else {
+        String::new()
+    };
     match &summary.end {
-        End::BudgetSpent | End::GainedEnough(_) => format!("Next: wimble {worth_a_look}{words}"),
-        End::TimeOver | End::Stopped => format!("To continue: wimble run {file}{words}"),
+        End::BudgetSpent | End::GainedEnough(_) => {
+            format!("Next: wimble {worth_a_look}{words}{page}")
+        }
+        End::TimeOver | End::Stopped => format!("To continue: wimble run {file}{words}{page}"),
         End::CannotRun(_) | End::StorageGone(_) => {
             format!("Once this is fixed: wimble run {file}{words}")
         }

@@ -176,7 +176,7 @@ pub fn page(study: &Study, pictures: &[Drawing]) -> Result<String> {
 
 /// Words along a parameter: its ends, or its choices, with their places from 0 to 1.
 fn labels(kind: &Kind) -> Vec<(f64, String)> {
-    let (places, values) = slices::steps(kind);
+    let (places, values) = slices::steps(kind, slices::WHOLE);
     let word = |value: &Value| match value {
         Value::Real(real) => short(*real),
         other => other.to_string(),

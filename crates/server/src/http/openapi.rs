@@ -140,7 +140,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
     read(
         "/api/studies/{study}/landscape",
         "What the model expects over two parameters",
-        &[("x", "string"), ("y", "string")],
+        &[
+            ("x", "string"),
+            ("y", "string"),
+            ("x_from", "number"),
+            ("x_to", "number"),
+            ("y_from", "number"),
+            ("y_to", "number"),
+        ],
     ),
     read("/api/studies/{study}/importance", "Which parameters matter", &[]),
     read("/api/studies/{study}/advice", "What to widen, drop or repeat, and when to stop", &[]),

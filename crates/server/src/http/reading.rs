@@ -15,7 +15,8 @@ use super::answer::{self, Refusal};
 use super::request::{Answer, FIRST_LOOK, Look, Request, figuring};
 use crate::desk::File;
 use crate::figures::{
-    band, curves, front, history, landscape, limits, parallel, scatter, slices, timeline, volume,
+    Range, band, curves, front, history, landscape, limits, parallel, scatter, slices, timeline,
+    volume,
 };
 use crate::{certificate, model, overview, table};
 
@@ -374,10 +375,27 @@ fn place(axis: &Dimension, configuration: &Configuration) -> Option<f64> {
 struct Axes {
     x: String,
     y: String,
+    /// The part of each that is asked for, in places from 0 to 1.
+    x_from: Option<f64>,
+    x_to: Option<f64>,
+    y_from: Option<f64>,
+    y_to: Option<f64>,
+}
+
+/// A part of a parameter: all of it where nothing is said.
+fn part(name: &str, from: Option<f64>, to: Option<f64>) -> Result<Range, Refusal> {
+    let (low, high) = (from.unwrap_or(slices::WHOLE.low), to.unwrap_or(slices::WHOLE.high));
+    if 0.0 <= low && low < high && high <= 1.0 {
+        return Ok(Range { low, high });
+    }
+    Err(Refusal::bad(format!(
+        "{name}_from is {low} and {name}_to is {high}, but 0 <= from < to <= 1"
+    )))
 }
 
 pub(super) async fn landscape(request: Request) -> Answer {
-    let Axes { x, y } = request.query()?;
+    let Axes { x, y, x_from, x_to, y_from, y_to } = request.query()?;
+    let parts = [part("x", x_from, x_to)?, part("y", y_from, y_to)?];
     request
         .of_study(move |look| {
             let all = look.file.chronicle().axes().to_vec();
@@ -386,7 +404,7 @@ pub(super) async fn landscape(request: Request) -> Answer {
                     .find(|axis| axis.name == name)
                     .ok_or_else(|| Refusal::bad(format!("the study has no parameter `{name}`")))
             };
-            let axes = [find(&x)?, find(&y)?];
+            let axes = [(find(&x)?, parts[0]), (find(&y)?, parts[1])];
             if x == y {
                 return Err(Refusal::bad("the two parameters must differ"));
             }

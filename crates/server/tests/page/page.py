@@ -58,6 +58,9 @@ def tasks(server):
             continue
         measured = {"objectives": [{"value": loss}], **({"fidelity": epoch} if epoch < 27 else {})}
         server.post(path + "/tell", {"token": claim["token"], "outcome": {"measured": measured}}, server.work)
+    server.create("steep", space=square, method="random")
+    for power in range(6):
+        server.trial("steep", lambda p, power=power: {"value": 10.0 ** -power})
     method = ("bore++ level=0.1 norm-bound=2 threshold=0.5 rule=ascent classifier.hyper-parameters.fixed.kernel.profile=squared-exponential "
               "classifier.hyper-parameters.fixed.kernel.length-scales=[0.3] classifier.hyper-parameters.fixed.kernel.output-scale=1")
     server.create("proven", space={"dimensions": [{"name": "n", "type": "integer", "low": 0, "high": 40}], "repeats": True}, method=method)
@@ -80,6 +83,16 @@ def more_figures(page, server, pictures):
             expect(page.get_by_text("Theorem 3 bounds").first).to_be_visible(timeout=20000)
             expect(page.get_by_text("norm of at most 2").first).to_be_visible()
         if name == "oven":
+            # By keyboard along the front; a closer look at the last batch asks for a part of the landscape.
+            figure = page.get_by_role("img", name=re.compile("^Front"))
+            figure.focus()
+            page.keyboard.press("ArrowRight")
+            expect(figure.locator("xpath=..").locator("[aria-live]")).to_contain_text("error")
+            page.get_by_role("heading", name="The last batch").scroll_into_view_if_needed()
+            with page.expect_response(re.compile("/landscape.*x_from=0\\.")) as answered:
+                page.get_by_role("button", name="Closer").click()
+            assert answered.value.ok
+            page.get_by_role("button", name="Closer").click()
             expect(page.get_by_text("no guarantee").first).to_be_visible(timeout=20000)
             expect(page.get_by_text("keep all constraints").first).to_be_visible()
         page.evaluate("scrollTo(0, 0)")
@@ -92,6 +105,10 @@ def more_figures(page, server, pictures):
         assert over <= 0, f"{name} is {over} pixels too wide at 360"
         page.screenshot(path=pictures / f"{name}-narrow-dark.png", full_page=True)
     page.set_viewport_size({"width": 1400, "height": 900})
+    # Values that fall by powers of ten are seen on their scale at once.
+    page.goto(f"{server.base}/study/steep")
+    expect(page.get_by_role("button", name="Log scale")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".tile").first).to_contain_text("1e-5")
     # A step that is reported is drawn within a second or so, although no trial changed.
     page.emulate_media(color_scheme="light")
     page.goto(f"{server.base}/study/train")
@@ -291,6 +308,10 @@ def main(wimble, chromium, pictures):
                 over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert over <= 0, f"the page is {over} pixels too wide at {width}"
                 page.screenshot(path=pictures / f"{name}.png", full_page=True)
+                page.goto(f"{study}/trial/{best}")
+                expect(page.get_by_role("heading", name="Nearest trials")).to_be_visible()
+                over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert over <= 0, f"the page of a trial is {over} pixels too wide at {width}"
             page.set_viewport_size({"width": 1400, "height": 900})
 
             # With the token for writing, people may change the study.

@@ -175,21 +175,20 @@ pub fn history(chronicle: &Chronicle, view: &View) -> Option<History> {
     }
 
     let y = if view.whole {
-        shown.retain(|value| value.is_finite());
         Range::of(shown.iter().copied())
     } else {
-        telling_range(&mut shown, low_is_good)
+        telling_range(&shown, low_is_good)
     };
-    let beyond = shown.iter().filter(|value| !(y.low..=y.high).contains(*value)).count();
+    let count = shown.iter().filter(|value| value.is_finite()).count();
+    let inside = shown.iter().filter(|value| (y.low..=y.high).contains(*value)).count();
     let in_picture = ids.into_iter().map(|id| id as usize);
-    let few = shown.len() <= POINTS;
     let (mut points, mut grid) = (None, None);
-    if few {
+    if count <= POINTS {
         let mut kept = Points::default();
         in_picture.for_each(|id| kept.push(id, place(id), values[id]));
         points = Some(kept);
     } else {
-        let all = in_picture.map(|id| (place(id), drawn(values[id])));
+        let all = in_picture.map(place).zip(shown.iter().copied());
         grid = Some(Grid::new(all, [x, y], [width, height]));
     }
     Some(History {
@@ -199,8 +198,8 @@ pub fn history(chronicle: &Chronicle, view: &View) -> Option<History> {
         y,
         positive,
         began,
-        shown: shown.len(),
-        beyond,
+        shown: count,
+        beyond: count - inside,
         points,
         grid,
         best: best.kept,

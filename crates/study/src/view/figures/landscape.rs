@@ -7,6 +7,7 @@ use serde::Serialize;
 use wimble::forecast::Forecast;
 use wimble::space::{Configuration, Dimension};
 
+use super::Range;
 use super::slices::steps;
 use crate::view::axes::moved;
 use crate::view::chronicle::{Chronicle, Standing};
@@ -58,14 +59,15 @@ pub struct Landscape {
     pub forecast: Vec<Option<Forecast>>,
 }
 
-/// The landscape around a configuration; `None` if the method has no model yet.
+/// The landscape around a configuration, over a part of each of two dimensions; `None` if the method has no model yet.
 pub fn landscape(
     model: &Model,
-    [x, y]: [&Dimension; 2],
+    [(x, x_part), (y, y_part)]: [(&Dimension, Range); 2],
     at: &Configuration,
 ) -> Result<Option<Landscape>> {
     let space = &model.study().settings().space;
-    let ((x_places, x_values), (y_places, y_values)) = (steps(&x.kind), steps(&y.kind));
+    let (x_places, x_values) = steps(&x.kind, x_part);
+    let (y_places, y_values) = steps(&y.kind, y_part);
     let mut asked = Vec::new();
     let mut there = Vec::new();
     for y_value in &y_values {

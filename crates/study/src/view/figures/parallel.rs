@@ -34,7 +34,7 @@ pub fn parallel(chronicle: &Chronicle) -> Parallel {
         .collect();
     let of = complete.len();
     let low_is_good = direction.turn(1.0) > 0.0;
-    let y = telling_range(&mut complete.iter().map(|&id| values[id]).collect(), low_is_good);
+    let y = telling_range(&complete.iter().map(|&id| values[id]).collect::<Vec<_>>(), low_is_good);
     let better = |a: &usize, b: &usize| {
         direction.turn(values[*a]).total_cmp(&direction.turn(values[*b])).then(a.cmp(b))
     };

@@ -31,7 +31,7 @@ pub fn scatters(chronicle: &Chronicle) -> Vec<Scatter> {
         .filter(|&id| chronicle.standings()[id] == Standing::Complete)
         .collect();
     let low_is_good = chronicle.goal().first_direction().turn(1.0) > 0.0;
-    let y = telling_range(&mut complete.iter().map(|&id| values[id]).collect(), low_is_good);
+    let y = telling_range(&complete.iter().map(|&id| values[id]).collect::<Vec<_>>(), low_is_good);
     let of = |(place, axis): (usize, &wimble::space::Dimension)| {
         let column = chronicle.parameter(place);
         let points = || {

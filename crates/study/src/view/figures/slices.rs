@@ -5,11 +5,15 @@ use serde::Serialize;
 use wimble::forecast::Forecast;
 use wimble::space::{Configuration, Kind, Scale, Value};
 
+use super::Range;
 use crate::view::axes::{axes, moved};
 use crate::view::model::Model;
 
 /// How many configurations along a parameter of numbers.
 const STEPS: usize = 33;
+
+/// All of a dimension.
+pub const WHOLE: Range = Range { low: 0.0, high: 1.0 };
 
 /// One slice through the model.
 #[derive(Debug, Serialize)]
@@ -33,7 +37,7 @@ pub fn slices(model: &Model, at: &Configuration) -> Result<Option<Vec<Slice>>> {
         if at.get(&dimension.name).is_none() {
             continue;
         }
-        let (place, values) = steps(&dimension.kind);
+        let (place, values) = steps(&dimension.kind, WHOLE);
         // Another choice may switch other parameters on or off: such configurations are not in the space.
         let mut slice = Slice {
             name: dimension.name.clone(),
@@ -58,9 +62,10 @@ pub fn slices(model: &Model, at: &Configuration) -> Result<Option<Vec<Slice>>> {
     Ok(Some(all))
 }
 
-/// Values along a dimension, with their places from 0 to 1.
-pub fn steps(kind: &Kind) -> (Vec<f64>, Vec<Value>) {
-    let shares = (0..STEPS).map(|step| step as f64 / (STEPS - 1) as f64);
+/// Values along a part of a dimension, with their places; the whole dimension is [`WHOLE`]. Choices are not divided.
+pub fn steps(kind: &Kind, part: Range) -> (Vec<f64>, Vec<Value>) {
+    let shares =
+        (0..STEPS).map(|step| part.low + (part.high - part.low) * step as f64 / (STEPS - 1) as f64);
     match kind {
         Kind::Real { low, high, scale } => shares
             .map(|at| (at, Value::Real(between(*low, *high, *scale, at).clamp(*low, *high))))
@@ -142,7 +147,7 @@ mod tests {
             (Kind::Boolean, 2),
             (Kind::Categorical { choices: vec!["a".into(), 2.5.into()] }, 2),
         ] {
-            let (places, values) = steps(&kind);
+            let (places, values) = steps(&kind, WHOLE);
             assert!(
                 values.len() == count || (count == 28 && values.len() > 20),
                 "{kind:?} {values:?}"
@@ -153,5 +158,14 @@ mod tests {
                 assert!((share(&kind, number) - place).abs() < 1e-9, "{value} of {kind:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_part_of_a_parameter_has_as_many_steps_inside_it() {
+        let kind = Kind::Real { low: 1e-4, high: 1.0, scale: Scale::Log };
+        let (places, values) = steps(&kind, Range { low: 0.5, high: 0.75 });
+        assert_eq!((places.len(), places[0], places[STEPS - 1]), (STEPS, 0.5, 0.75));
+        assert!(matches!(values[0], Value::Real(x) if (x - 0.01).abs() < 1e-12), "{values:?}");
+        assert_eq!(steps(&Kind::Boolean, Range { low: 0.5, high: 0.75 }).1.len(), 2);
     }
 }
