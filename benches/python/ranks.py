@@ -1,6 +1,7 @@
 """WimbleSampler beside Optuna's own samplers, inside Optuna, on the same problems, seeds and number of trials.
 
-usage: python benches/python/ranks.py run LAB RECORDS [--trials 100] [--seeds 5] [--samplers wimble,tpe,gp,auto] [--problems …]
+usage: python benches/python/ranks.py run LAB RECORDS [--trials 100] [--seeds 5] [--first-seed 0] [--samplers wimble,tpe,gp,auto]
+                                                [--problems …]
        python benches/python/ranks.py report RECORDS [--samplers …]
        python benches/python/ranks.py times RECORDS [--trials 5000] [--samplers …]
 
@@ -150,7 +151,7 @@ def usable(options):
 def run(options):
     records = Records(options.records)
     names = list(usable(options))
-    for seed in range(options.seeds):
+    for seed in range(options.first_seed, options.first_seed + options.seeds):
         for problem in options.problems.split(","):
             for name in names:
                 key = {"kind": "run", "problem": problem, "sampler": name, "seed": seed}
@@ -253,6 +254,7 @@ def main():
         if action == "run":
             one.add_argument("lab")
             one.add_argument("--seeds", type=int, default=5)
+            one.add_argument("--first-seed", type=int, default=0)
             one.add_argument("--problems", default=PROBLEMS)
         one.add_argument("records")
         one.add_argument("--samplers", default="wimble,tpe,gp,auto")

@@ -184,3 +184,60 @@ def die(x, n):
     import os
 
     os._exit(9)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"workers": 2.5}, "workers is 2.5, but must be an integer"),
+        ({"seed": 2**70}, "must be below 2 to the 64th"),
+        ({"catch": "ValueError"}, "catch is 'ValueError'"),
+        ({"callbacks": print}, "callbacks is one function"),
+        ({"callbacks": [3]}, "a callback is 3"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_is_stored(given, message, tmp_path):
+    file = tmp_path / "s.db"
+    with pytest.raises((TypeError, ValueError), match=message):
+        wimble.minimize(parabola, SPACE, trials=2, storage=file, **given)
+    assert not file.exists()
+    with pytest.raises(TypeError, match="the function is 3"):
+        wimble.Study("s", SPACE).optimize(3, 2)
+
+
+PROGRESS = """
+import sys
+sys.modules["tqdm"] = sys.modules["tqdm.auto"] = None  # as if it were not installed
+import wimble
+wimble.minimize(lambda x: x, {"x": wimble.real(0, 1)}, trials=3, seed=0, progress=True)
+"""
+
+
+def test_without_tqdm_a_terminal_shows_a_line_and_a_file_nothing(python):
+    import os
+    import subprocess
+    import sys
+
+    assert python(PROGRESS).stderr == ""
+    leader, follower = os.openpty()
+    subprocess.run([sys.executable, "-c", PROGRESS], stderr=follower, check=True)
+    os.close(follower)
+    shown = os.read(leader, 10000).decode()
+    os.close(leader)
+    assert [line.split(",")[0] for line in shown.split("\r")[1:4]] == ["1/3 trials", "2/3 trials", "3/3 trials"]
+    assert "best 0" in shown and shown.endswith("\n")
+
+
+def test_a_bar_knows_how_many_trials_there_are_and_were(monkeypatch, tmp_path):
+    auto = pytest.importorskip("tqdm.auto")
+    seen = []
+
+    class Seen(auto.tqdm):
+        def __init__(self, **given):
+            seen.append((given["total"], given["initial"]))
+            super().__init__(**given, disable=True)
+
+    monkeypatch.setattr(auto, "tqdm", Seen)
+    for trials in (2, 5):
+        wimble.minimize(lambda x: x, {"x": wimble.real(0, 1)}, trials=trials, storage=tmp_path / "s.db", progress=True)
+    assert seen == [(2, 0), (5, 2)]

@@ -90,6 +90,8 @@ def test_types_are_complete(tmp_path):
         if importlib.util.find_spec(library) is not None:
             files = (source / "wimble" / library).glob("_[a-z]*.py")
             modules += [f"wimble.{library}", *(f"wimble.{library}.{path.stem}" for path in files)]
+    if importlib.util.find_spec("matplotlib") is not None:
+        modules.append("wimble.plot")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10", "--cache-dir", str(tmp_path / "cache")]
         + [word for module in modules for word in ("-m", module)],

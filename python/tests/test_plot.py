@@ -49,8 +49,17 @@ def test_slices_of_every_kind(study):
     assert list(wimble.plot.slice(study, "kind", at=at).containers[0].lines[0].get_xdata()) == [0]
     at = next(t for t in study.trials("complete") if "momentum" in t)
     assert len(wimble.plot.slice(study, "momentum", at=at).lines) == 2
+    with pytest.raises(ValueError, match="'epochs' has one value"):
+        wimble.plot.slice(study, "epochs")
     with pytest.raises(ValueError, match="there is no parameter 'depth'"):
         wimble.plot.slice(study, "depth")
+
+
+def test_a_slice_along_steps_has_a_value_at_each():
+    study = wimble.Study("steps", {"x": wimble.real(0, 0.5, step=0.1), "y": wimble.real(0, 1)}, seed=0)
+    study.optimize(lambda trial: (trial["x"] - 0.3) ** 2 + trial["y"], trials=25)
+    ax = wimble.plot.slice(study, "x")
+    assert list(ax.lines[1].get_xdata()) == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
 
 
 def test_importance_and_parallel_coordinates(study):

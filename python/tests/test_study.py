@@ -142,6 +142,12 @@ def test_telling_twice_and_other_mistakes():
             study.ask(count)
     with pytest.raises(KeyError, match="has no trial 9"):
         study.trial(9)
+    with pytest.raises(ValueError, match="number is -1"):
+        study.trial(-1)
+    with pytest.raises(TypeError, match="must be a dictionary from names to values"):
+        study.add([0.5])
+    with pytest.raises(TypeError, match="takes a list of configurations"):
+        study.predict({"x": 0.5, "n": 1})
     with pytest.raises(ValueError, match="there is no state"):
         study.trials("done")
     with pytest.raises(ValueError, match="mysql"):
@@ -389,6 +395,7 @@ def test_how_studies_and_trials_look():
     for thing in (study, study.best, study.front):
         html = thing._repr_html_()
         assert "<table>" in html and html.count("<div>") == html.count("</div>")
+    assert [repr(wimble.FAILED), repr(wimble.FAILED("no")), repr(wimble.INFEASIBLE)] == ["FAILED", "FAILED('no')", "INFEASIBLE"]
     hostile = wimble.Study("<script>", SPACE)
     assert "<script>" not in hostile._repr_html_()
 

@@ -143,6 +143,8 @@ def whole(name: str, value: Any, least: int | None = None) -> int:
             f"{name} is {number}, but must be {'positive' if least == 1 else f'at least {least}'}",
             {"field": name, "value": number},
         )
+    if number >= 2**64:
+        raise InvalidError(f"{name} is {number}, but must be below 2 to the 64th", {"field": name, "value": number})
     return number
 
 

@@ -6,12 +6,12 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wimble import _outcome
-from wimble._errors import ExhaustedError, InvalidError, LeaseLostError, PausedError, StorageError
+from wimble._errors import ExhaustedError, InvalidError, LeaseLostError, PausedError, StorageError, whole
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -78,17 +78,38 @@ class How(NamedTuple):
 
 def run(study: Study, call: Call, function: Callable[..., Any], trials: int | None, how: How) -> None:
     """Evaluates a function for `trials` trials."""
-    for name, value in (("trials", trials), ("workers", how.workers)):
-        if value is not None and value < 1:
-            raise InvalidError(f"{name} is {value}, but must be positive", {"field": name, "value": value})
+    check(function, trials, how)
     study._stopping = False
-    with bar(how.progress, trials) as advance:
+    total, done = (study.limit, finished(study)) if trials is None else (trials, 0)
+    with bar(how.progress, total, done) as advance:
         one = _Run(study, call, function, trials, how, advance)
         if how.executor is None and how.workers in (None, 1):
             one.alone()
             return
         with _pool(how.executor, how.workers) as (pool, count):
             one.by(pool, count)
+
+
+def check(function: Callable[..., Any], trials: int | None, how: How) -> None:
+    """Refuses what cannot be run, before anything is stored."""
+    if not callable(function):
+        raise TypeError(f"the function is {function!r}, but must be something to call")
+    for name, value in (("trials", trials), ("workers", how.workers)):
+        if value is not None:
+            whole(name, value, 1)
+    classes = how.catch if isinstance(how.catch, tuple) else (how.catch,)
+    if not all(isinstance(one, type) and issubclass(one, BaseException) for one in classes):
+        raise TypeError(f"catch is {how.catch!r}, but must be a class of exceptions, or a tuple of such")
+    for callback in how.callbacks:
+        if not callable(callback):
+            raise TypeError(f"a callback is {callback!r}, but must be something to call")
+
+
+def listed(callbacks: Iterable[Callable[[Study, Trial], Any]]) -> tuple[Callable[[Study, Trial], Any], ...]:
+    """The callbacks that were given."""
+    if callable(callbacks):
+        raise TypeError("callbacks is one function, but must be a list of them: callbacks=[…]")
+    return tuple(callbacks)
 
 
 class _Run:
@@ -257,22 +278,52 @@ def _pool(executor: str | Executor | None, workers: int | None) -> Iterator[tupl
     pool.shutdown()
 
 
+def finished(study: Study) -> int:
+    """How many trials of a study have ended."""
+    counts = study.counts
+    return counts["complete"] + counts["failed"] + counts["infeasible"]
+
+
 @contextmanager
 def bar(wanted: bool, trials: int | None, done: int = 0) -> Iterator[Callable[[Study, int], None]]:
-    """Advances a progress bar by so many trials, where one is wanted and tqdm is installed."""
+    """Advances a progress bar by so many trials, where one is wanted: tqdm's, or without tqdm a line in the terminal."""
+    if not wanted:
+        yield lambda study, count: None
+        return
     try:
-        if not wanted:
-            raise ImportError
         from tqdm.auto import tqdm  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
-        yield lambda study, count: None
+        yield from _line(trials, done)
         return
     with tqdm(total=trials, initial=done, unit="trial") as shown:
 
         def advance(study: Study, count: int) -> None:
             shown.update(count)
-            best = study.best
-            if best is not None and best.value is not None:
-                shown.set_postfix_str(f"best {best.value:.6g}", refresh=False)
+            shown.set_postfix_str(_best(study), refresh=False)
 
         yield advance
+
+
+def _line(trials: int | None, done: int) -> Iterator[Callable[[Study, int], None]]:
+    """The same as one line of the terminal, which is written anew; nothing where there is no terminal."""
+    import sys
+
+    total = "" if trials is None else f"/{trials}"
+
+    def advance(study: Study, count: int) -> None:
+        nonlocal done
+        done += count
+        if sys.stderr.isatty():
+            # What is left of a longer line is wiped out.
+            print(f"\r{done}{total} trials, {_best(study)}\x1b[K", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield advance
+    finally:
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+
+
+def _best(study: Study) -> str:
+    best = study.best
+    return "no value yet" if best is None or best.value is None else f"best {best.value:.6g}"

@@ -36,7 +36,7 @@ class Result:
         self.value = None if best is None else best.value
         counts = study.counts
         #: How many trials were finished.
-        self.nfev = counts["complete"] + counts["failed"] + counts["infeasible"]
+        self.nfev = _evaluation.finished(study)
         #: Whether there is a value.
         self.success = best is not None
         #: How it ended, in words.
@@ -150,8 +150,8 @@ def minimize(
         space = {name: real(low, high) for name, (low, high) in zip(names, pairs)}
         array = _Array(names)
         call = array
-    if not callable(function):
-        raise TypeError(f"the function is {function!r}, but must be something to call")
+    how = _evaluation.How(workers, executor, timeout, catch, _evaluation.listed(callbacks), progress)
+    _evaluation.check(function, trials, how)
     # A finite space ends the search, however many trials were wanted.
     all = Translation(space, known).space.cardinality if space is not None else None
     study = Study(
@@ -168,7 +168,6 @@ def minimize(
     )
     for place, params in enumerate(initial):
         study.add(params, key=f"initial-{place}")
-    how = _evaluation.How(workers, executor, timeout, catch, tuple(callbacks), progress)
     _evaluation.run(study, call, function, None, how)
     return Result(study, array.point if array else None)
 

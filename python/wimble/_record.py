@@ -79,7 +79,7 @@ def dataclass(*, frozen: bool, repr: bool = True) -> Callable[[type], type]:
             "__delattr__": refuse,
             "__match_args__": positional,
             **{name: _Original(fields, name) for name in ("__dataclass_fields__", "__dataclass_params__", "__signature__")},
-            **({"__repr__": __repr__} if repr else {}),
+            **({"__repr__": __repr__} if repr and "__repr__" not in cls.__dict__ else {}),
         }
         for name, value in made.items():
             setattr(cls, name, value)

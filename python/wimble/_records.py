@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wimble import _html, _wimble
+from wimble._errors import whole
 from wimble._forecast import Advice, Estimate, Forecast, Importance, Share
 from wimble._goal import Goal
 from wimble._space import Translation
@@ -95,7 +96,7 @@ class Records:
 
     def trial(self, number: int) -> Trial:
         """The trial of a number."""
-        return self._one(self._inner.trial(number))
+        return self._one(self._inner.trial(whole("number", number, 0)))
 
     @property
     def best(self) -> Trial | None:
@@ -129,6 +130,8 @@ class Records:
 
     def predict(self, points: Iterable[Mapping[str, Any]]) -> list[Forecast] | None:
         """What the method predicts for each configuration; None if it has no model, or nothing to learn from yet."""
+        if isinstance(points, Mapping):
+            raise TypeError("predict takes a list of configurations: predict([{…}]) for one")
         forecasts = self._inner.predict([self._translation.to_engine(point) for point in points])
         return None if forecasts is None else [Forecast(**forecast) for forecast in forecasts]
 

@@ -167,6 +167,8 @@ class Translation:
 
     def to_engine(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The engine's configuration."""
+        if not isinstance(params, Mapping):
+            raise TypeError(f"the configuration is {params!r}, but must be a dictionary from names to values")
         engine = {}
         for name, value in params.items():
             if name in self.constants:

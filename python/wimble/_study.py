@@ -389,9 +389,9 @@ class Study(Records):
             timeout: Seconds after which no further trial is begun.
             catch: Exceptions after which the run goes on.
             callbacks: Called as `callback(study, trial)` after each trial; may call `study.stop()`.
-            progress: Show a bar, if tqdm is installed.
+            progress: Show a bar: that of tqdm if it is installed, otherwise a line in the terminal.
         """
-        how = _evaluation.How(workers, executor, timeout, catch, tuple(callbacks), progress)
+        how = _evaluation.How(workers, executor, timeout, catch, _evaluation.listed(callbacks), progress)
         _evaluation.run(self, _evaluation.with_trial, function, trials, how)
         return self
 

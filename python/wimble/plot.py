@@ -10,12 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as pyplot
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 
 from wimble._errors import InvalidError
 from wimble._space import Boolean, Categorical, Integer, Ordinal, Real
 from wimble._study import Study
 from wimble._trial import Trial
 
+#: What has an axis; constants and shares have none.
+_DRAWN = (Real, Integer, Boolean, Categorical, Ordinal, list)
 _POINT, _LINE, _BAD = "#4c78a8", "#e45756", "#9d9da1"
 
 
@@ -89,7 +93,7 @@ def importance(study: Study, objective: str | None = None, *, ax: Any = None) ->
     high = [found[n].total.high - found[n].total.mean for n in names]
     ax.barh(names, means, xerr=[[max(0, v) for v in low], [max(0, v) for v in high]], color=_POINT, alpha=0.5, label="in total")
     ax.barh(names, [found[n].alone.mean for n in names], height=0.4, color=_POINT, label="alone")
-    ax.set(xlabel=f"share of the variance of {name}", title=f"{study.name}: explains {max(0, found.explained):.0%}")
+    ax.set(xlabel=f"share of the variance of {name}", title=f"{study.name}: the model explains {max(0, found.explained):.0%}")
     ax.legend(loc="lower right")
     return ax
 
@@ -102,12 +106,14 @@ def slice(study: Study, param: str, *, at: Trial | None = None, ax: Any = None) 
     ax, name = _axes(ax), next(iter(study.goal.objectives))
     if param not in study.space:
         raise InvalidError(f"there is no parameter {param!r}; there are {', '.join(study.space)}", {"field": "param"})
-    trials = [t for t in _complete(study) if param in t]
     kind = study.space[param]
+    if not isinstance(kind, _DRAWN):
+        raise InvalidError(f"parameter {param!r} has one value, or several at a time: {kind!r}", {"field": "param"})
+    trials = [t for t in _complete(study) if param in t]
     at = at or study.recommended
     ax.plot([_number(kind, t[param]) for t in trials], [t.values[name] for t in trials], "o", ms=4, color=_POINT, alpha=0.6)
     if at is not None and param in at:
-        points = [(value, point) for value in _line(kind) if (point := _moved(study, at, param, value)) is not None]
+        points = [(value, point) for value in _line(study, param) if (point := _moved(study, at, param, value)) is not None]
         line = [value for value, _ in points]
         forecasts = study.predict([point for _, point in points])
         if forecasts and forecasts[0].mean is not None:
@@ -136,20 +142,22 @@ def parallel(study: Study, objective: str | None = None, *, ax: Any = None) -> A
     trials = _complete(study)
     up = study.goal.objectives[name]
     trials.sort(key=lambda t: t.values[name], reverse=not up)
-    params = {n: kind for n, kind in study.space.items() if isinstance(kind, (Real, Integer, Boolean, Categorical, Ordinal, list))}
+    params = {n: kind for n, kind in study.space.items() if isinstance(kind, _DRAWN)}
     values = [t.values[name] for t in trials]
-    norm = pyplot.Normalize(min(values), max(values) if max(values) > min(values) else min(values) + 1)
+    norm = Normalize(min(values), max(values) if max(values) > min(values) else min(values) + 1)
     colours = pyplot.get_cmap("viridis" if up else "viridis_r")
     for t in trials:
         heights = [_height(kind, t[n]) if n in t else float("nan") for n, kind in params.items()]
         ax.plot(range(len(params)), heights, color=colours(norm(t.values[name])), alpha=0.7, lw=1, marker="o", ms=2)
     for place, kind in enumerate(params.values()):
         for height, label in _ends(kind):
-            ax.text(place, height, f" {label}", fontsize=7, va="center", ha="left")
+            short = label if len(label) <= 14 else f"{label[:13]}…"
+            paper = {"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5}
+            ax.text(place + 0.04, height, short, fontsize=7, va="center", ha="left", bbox=paper)
     ax.set_xticks(range(len(params)), list(params))
     ax.set(ylim=(-0.05, 1.05), xlim=(-0.2, len(params) - 0.5), yticks=[], title=study.name)
     ax.grid(axis="x")
-    ax.figure.colorbar(pyplot.cm.ScalarMappable(norm, colours), ax=ax, label=name)
+    ax.figure.colorbar(ScalarMappable(norm, colours), ax=ax, label=name)
     return ax
 
 
@@ -218,10 +226,14 @@ def _number(kind: Any, value: Any) -> float:
     return float(choices.index(value)) if choices else float(value)
 
 
-def _line(kind: Any) -> list[Any]:
+def _line(study: Study, param: str) -> list[Any]:
     """Values along a dimension."""
+    kind = study.space[param]
     if choices := _choices(kind):
         return choices
+    if isinstance(kind, Real) and kind.step is not None:
+        # The engine's own numbers: sums of steps differ from them in the last digit.
+        return next(list(fields["levels"]) for fields in study._translation.space.dimensions() if fields["name"] == param)
     shares = [n / 100 for n in range(101)]
     low, high = kind.low, kind.high
     values = [low * (high / low) ** u if kind.log else low + (high - low) * u for u in shares]

@@ -57,7 +57,7 @@ def run(
         folder: Where commands start. Default: the folder of the file, which every node must have; "." is that of the
             task, into which Ray copies what `runtime_env={"working_dir": …}` names.
         patience: Seconds for which workers keep trying when the storage becomes unreachable.
-        progress: Show a bar, if tqdm is installed.
+        progress: Show a bar: that of tqdm if it is installed, otherwise a line in the terminal.
         options: Further options of Ray's tasks: `resources`, `runtime_env`, `scheduling_strategy` and so on.
 
     Raises:
@@ -109,7 +109,7 @@ def run(
         return task.options(**{**options, **elsewhere}).remote(**given)
 
     began = time.monotonic()
-    done = _finished(study)
+    done = _evaluation.finished(study)
     with _evaluation.bar(progress, study.limit, done) as advance:
 
         left = 1
@@ -118,7 +118,7 @@ def run(
             """How many trials are left to finish; as many as before while the storage is away: workers have patience."""
             nonlocal done, left
             try:
-                now, budget = _finished(study), study.limit
+                now, budget = _evaluation.finished(study), study.limit
             except StorageError as error:
                 _log.warning("the storage cannot be read: %s", error)
                 return left
@@ -154,11 +154,6 @@ def run(
             {"reason": report["reason"], "output": report["output"]},
         )
     return Result(study)
-
-
-def _finished(study: Study) -> int:
-    counts = study.counts
-    return counts["complete"] + counts["failed"] + counts["infeasible"]
 
 
 def _work(name: str, text: str, storage: str, home: str, end: float | None, **how: Any) -> dict[str, Any]:
