@@ -98,7 +98,7 @@ fn numbers_and_names_on_the_command_line_are_answered_with_what_is_meant() {
 #[test]
 fn lines_of_json_are_refused_in_words_that_users_know() {
     let desk = Desk::new(STUDY);
-    desk.printed(&["ask"]);
+    desk.printed(&["ask", "study.toml"]);
     let fed = |arguments: &[&str], text: &str| {
         let mut child = desk.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
