@@ -2,6 +2,9 @@
 //!
 //! A library, so that the binary and the Python package are the same command.
 
+// `eprintln!` panics where nobody reads standard error any more; `terminal::say` does not.
+#![warn(clippy::print_stderr)]
+
 mod best_trial;
 mod columns;
 mod commands;
@@ -21,7 +24,9 @@ pub mod worker;
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use wimble::internals::nearest;
 
 #[cfg(feature = "mcp")]
 use crate::commands::mcp;
@@ -123,7 +128,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help goes to standard output, mistakes to standard error. A reader that is gone is no error.
-            let _ = error.print();
+            match unknown_command(&error) {
+                Some(message) => terminal::say(&message),
+                None => {
+                    let _ = error.print();
+                }
+            }
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
     };
@@ -168,11 +178,25 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             if !error.is::<exit::Interrupted>() && !error.is::<exit::Stop>() {
-                eprintln!("error: {}", terminal::plain(&exit::message(&error)));
+                terminal::say(&format!("error: {}", exit::message(&error)));
             }
             exit::code(&error)
         }
     }
+}
+
+/// What is said of a command that does not exist: clap knows only names that are very near.
+fn unknown_command(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let command = Arguments::command();
+    let near = nearest(given, command.get_subcommands().map(clap::Command::get_name));
+    let hint = near.map_or_else(
+        || "`wimble --help` lists them".to_owned(),
+        |name| format!("the nearest is `{name}`"),
+    );
+    Some(format!("error: there is no command `{given}`; {hint}"))
 }
 
 /// Whether the reader of our output closed it, as `head` does: that is no error.

@@ -89,18 +89,17 @@ impl Display {
 
     /// A line for the user, above the bar.
     pub fn say(&self, line: &str) {
-        let line = crate::terminal::plain(line);
         match self.kind {
             Kind::Quiet => {}
-            Kind::Lines => eprintln!("{line}"),
-            Kind::Bar => self.bar.println(line),
+            Kind::Lines => crate::terminal::say(line),
+            Kind::Bar => self.bar.println(crate::terminal::plain(line)),
         }
     }
 
     /// Trouble that the user hears of even if the run is to be quiet.
     pub fn note(&self, line: &str) {
         match self.kind {
-            Kind::Quiet => eprintln!("note: {}", crate::terminal::plain(line)),
+            Kind::Quiet => crate::terminal::say(&format!("note: {line}")),
             Kind::Lines | Kind::Bar => self.say(&format!("note: {line}")),
         }
     }
@@ -332,7 +331,13 @@ pub fn short(value: f64) -> String {
             text
         }
     } else {
-        format!("{value:.4e}")
+        let text = format!("{value:.4e}");
+        match text.split_once('e') {
+            Some((digits, power)) if digits.contains('.') => {
+                format!("{}e{power}", digits.trim_end_matches('0').trim_end_matches('.'))
+            }
+            _ => text,
+        }
     }
 }
 
@@ -380,8 +385,10 @@ mod tests {
             (0.397887357, "0.39789"),
             (-3.0, "-3"),
             (123456.78, "123457"),
-            (1e-7, "1.0000e-7"),
-            (2.5e9, "2.5000e9"),
+            (1e-7, "1e-7"),
+            (2.5e9, "2.5e9"),
+            (-1.23456e-5, "-1.2346e-5"),
+            (f64::INFINITY, "inf"),
         ] {
             assert_eq!(short(value), text);
         }

@@ -12,6 +12,12 @@ pub fn out() -> Plain<StdoutLock<'static>> {
     Plain { out: out.lock(), active: terminal, after_c2: false }
 }
 
+/// A line for standard error, without anything that a terminal obeys. A reader that is gone (`2>&1 | head`) is no error, and above all
+/// no panic: a run goes on without its words.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", plain(line));
+}
+
 /// A text without anything that a terminal obeys.
 pub fn plain(text: &str) -> String {
     text.chars().map(picture).collect()

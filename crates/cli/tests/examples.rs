@@ -117,3 +117,39 @@ fn a_compiled_program_is_tuned() {
     assert_eq!(count("valued") + count("infeasible"), 60, "{report}");
     assert!(report["best"]["value"].as_f64().unwrap() < 0.05, "{report}");
 }
+
+/// A small study for the jobs of a cluster, and the search path with the command in it.
+fn cluster() -> (tempfile::TempDir, std::ffi::OsString) {
+    let folder = copy(&["bake.toml", "bake.sh"]);
+    let study = std::fs::read_to_string(folder.path().join("bake.toml")).unwrap();
+    let study = study.replace("trials = 60", "trials = 8");
+    std::fs::write(folder.path().join("study.toml"), study).unwrap();
+    let ours = Path::new(env!("CARGO_BIN_EXE_wimble")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(ours).chain(std::env::split_paths(&path)));
+    (folder, path.unwrap())
+}
+
+/// Without a cluster: two jobs at a time, as the scheduler would start them, share one storage.
+#[test]
+fn the_jobs_of_slurm_and_kubernetes_run_a_study() {
+    let (folder, path) = cluster();
+    let pods = std::fs::read_to_string(examples().join("cluster/kubernetes.yaml")).unwrap();
+    let command = pods.lines().find_map(|line| line.trim().strip_prefix("command: ")).unwrap();
+    let pod: Vec<String> = serde_json::from_str(command).unwrap();
+    let pod: Vec<String> = pod.iter().map(|word| word.replace("/study/", "")).collect();
+    let script = examples().join("cluster/slurm.sh");
+    let slurm = ["sh".to_owned(), script.to_str().unwrap().to_owned()];
+    let start = |words: &[String]| {
+        let mut job = Command::new(&words[0]);
+        job.args(&words[1..]).current_dir(folder.path()).env("PATH", &path);
+        job.env("SLURM_CPUS_PER_TASK", "2").env("WIMBLE_STORAGE", "cluster.db");
+        job.env("XDG_STATE_HOME", folder.path()).stdout(std::process::Stdio::null());
+        job.stderr(std::process::Stdio::null()).spawn().unwrap()
+    };
+    for mut job in [start(&slurm), start(&pod)] {
+        assert!(job.wait().unwrap().success());
+    }
+    let trials = printed(folder.path(), &["trials", "--storage", "cluster.db", "--json"]);
+    assert_eq!(trials.lines().count(), 8, "{trials}");
+}

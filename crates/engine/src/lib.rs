@@ -99,6 +99,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod internals {
     pub use crate::gaussian_process::regression::rkhs_norm;
+    pub use crate::named::serde_words::serde_words;
     pub use crate::named::spelling::{edits, nearest};
     pub use crate::pareto::scalarisation::Scalarisation;
     pub use crate::seed::draw::{below, uniform};

@@ -13,12 +13,12 @@ use crate::{Problem, Variant, bbob, variants};
 #[non_exhaustive]
 pub enum UnknownProblem {
     /// No family has the name.
-    #[error("no problem is called `{given}`; the nearest is `{nearest}`. The problems are {legal}")]
+    #[error("no problem is called `{given}`{}. The problems are {legal}", hint(.nearest.as_deref()))]
     Name {
         /// The name given.
         given: String,
-        /// The nearest name.
-        nearest: String,
+        /// The nearest name, if one is near enough to be meant.
+        nearest: Option<String>,
         /// All names, as a list to read.
         legal: String,
     },
@@ -51,12 +51,12 @@ pub enum UnknownProblem {
         example: String,
     },
     /// What follows a plus sign is no variant.
-    #[error("no variant is called `{given}`; the nearest is `{nearest}`. The variants are {legal}")]
+    #[error("no variant is called `{given}`{}. The variants are {legal}", hint(.nearest.as_deref()))]
     Variant {
         /// What was given.
         given: String,
-        /// The nearest name.
-        nearest: &'static str,
+        /// The nearest name, if one is near enough to be meant.
+        nearest: Option<&'static str>,
         /// All variants, as a list to read.
         legal: String,
     },
@@ -154,10 +154,11 @@ fn change(given: &str) -> Result<(&'static Variant, u64), UnknownProblem> {
     let split = asked.find('-').unwrap_or(asked.len());
     let (word, number) = asked.split_at(split);
     let Some(variant) = variants().iter().find(|variant| variant.name == word) else {
-        let nearest = variants().iter().min_by_key(|variant| edit_distance(word, variant.name));
+        let distances = variants().iter().map(|one| (edit_distance(word, one.name), one.name));
+        let nearest = distances.filter(|(edits, _)| *edits <= near(word)).min();
         return Err(UnknownProblem::Variant {
             given: given.into(),
-            nearest: nearest.map_or("", |variant| variant.name),
+            nearest: nearest.map(|(_, name)| name),
             legal: variants().iter().map(Variant::pattern).collect::<Vec<_>>().join(", "),
         });
     };
@@ -234,17 +235,30 @@ fn split_number(name: &str) -> (&str, &str) {
     name.split_at(stem.len())
 }
 
-/// The accepted name nearest to `asked`, with its number if the family takes it.
-fn nearest(asked: &str, tables: Tables) -> String {
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; the nearest is `{name}`"))
+}
+
+/// The most edits between a name and one that may be meant by it.
+fn near(asked: &str) -> usize {
+    (asked.chars().count() / 2).min(3)
+}
+
+/// The accepted name nearest to `asked`, if it is near, with its number if the family takes it.
+fn nearest(asked: &str, tables: Tables) -> Option<String> {
     let (stem, digits) = split_number(asked);
     let stem = stem.trim_end_matches('-');
     let distance = |family: &&Family| {
-        let whole = family.called().map(|called| edit_distance(asked, called)).min();
-        let part = family.called().map(|called| edit_distance(stem, called)).min();
-        whole.min(part)
+        let edits = |asked: &str| {
+            let edits = family.called().map(|called| edit_distance(asked, called)).min()?;
+            (edits <= near(asked)).then_some(edits)
+        };
+        edits(asked).into_iter().chain(edits(stem)).min()
     };
-    let family = families(tables).min_by_key(distance);
-    family.map_or_else(String::new, |family| family.example(digits.parse().ok()))
+    let family = families(tables)
+        .filter_map(|family| Some((distance(&family)?, family)))
+        .min_by_key(|(edits, _)| *edits);
+    family.map(|(_, family)| family.example(digits.parse().ok()))
 }
 
 /// Insertions, deletions and replacements that turn `a` into `b` (Levenshtein's distance).
@@ -430,6 +444,9 @@ mod tests {
         assert!(task_message("zdt1-6+shifted").contains("variants"));
         assert!(task_message("zdt4-6").contains("the nearest is `zdt1-6`"));
         assert!(task_message("re22").contains("the nearest is `re21`"));
+        // Nothing is near to it.
+        assert!(task_message("foo").starts_with("no problem is called `foo`. The problems are"));
+        assert!(message("branin+foo").starts_with("no variant is called `foo`. The variants are"));
         assert!(message("re21").starts_with("`re21` has several objectives or constraints; here"));
         assert!(!message("brannin").contains("zdt"));
     }

@@ -5,10 +5,11 @@
 //! outside a range cannot be evidence inside it. A parameter that the new space has no longer is refused, since its
 //! effect would be taken for noise.
 
-use wimble::space::{Configuration, SearchSpace, Value};
+use wimble::space::{Configuration, Fixed, SearchSpace, Value};
 
 use crate::addition::Addition;
 use crate::error::{Error, Result};
+use crate::settings::Settings;
 use crate::store::{Filter, Stage};
 use crate::study::Study;
 use crate::trial::Trial;
@@ -43,7 +44,7 @@ impl Extension {
 
     /// Adds the finished trials of `old` to `new`. Doing so again adds those that finished since.
     pub fn apply(&self, old: &Study, new: &Study) -> Result<Extended> {
-        self.check(old, new)?;
+        self.check(old.settings(), new.settings())?;
         let mut extended = Extended::default();
         let (mut from, before) = (0, new.counts()?.total());
         let mut fitting = 0;
@@ -102,9 +103,8 @@ impl Extension {
         })
     }
 
-    /// Refuses what cannot be one study's evidence in the other's space.
-    fn check(&self, old: &Study, new: &Study) -> Result<()> {
-        let (before, after) = (old.settings(), new.settings());
+    /// Refuses what cannot be the evidence of the study `before` in the space of the study `after`, which need not exist yet.
+    pub fn check(&self, before: &Settings, after: &Settings) -> Result<()> {
         let invalid = |field: &'static str, value: String, allowed: String| Error::Invalid {
             study: after.name.clone(),
             field,
@@ -129,7 +129,10 @@ impl Extension {
         for parameter in after.space.parameters() {
             let name = parameter.name;
             if !has(&before.space, name) && self.set.get(name).is_none() {
-                let allowed = format!("set to the value that it had in `{}`", before.name);
+                let allowed = format!(
+                    "set to the value that it had in `{}`: --set {name}=VALUE",
+                    before.name
+                );
                 return Err(invalid("a new parameter", format!("`{name}`"), allowed));
             }
         }
@@ -138,6 +141,11 @@ impl Extension {
                 let value = format!("`{name}={value}`");
                 let allowed = "that of a parameter which only the new study has".to_owned();
                 return Err(invalid("a value that is set", value, allowed));
+            }
+            // Outside its range it would leave out every trial.
+            let one: Configuration = [(name.clone(), value.clone())].into_iter().collect();
+            if after.space.candidates().is_none() {
+                Fixed::new(&after.space, one)?;
             }
         }
         Ok(())
@@ -152,7 +160,6 @@ mod tests {
     use wimble::space::Dimension;
 
     use super::*;
-    use crate::settings::Settings;
     use crate::store::Store;
     use crate::{Memory, SystemClock};
 
@@ -231,6 +238,10 @@ mod tests {
             (
                 said(Extension::default().set("n", 1).set("x", 0.5), &wide),
                 "a value that is set is `x=0.5`",
+            ),
+            (
+                said(Extension::default().set("n", 12), &wide),
+                "n is 12, but must be an integer from 1 to 9",
             ),
             (
                 said(Extension::default(), &other),

@@ -16,7 +16,7 @@ pub struct Arguments {
     #[command(flatten)]
     which: Which,
     /// Number of trials
-    #[arg(short = 'n', long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(short = 'n', long, default_value_t = 1, allow_negative_numbers = true, value_parser = given::whole::<u32>(1, 10_000))]
     count: u32,
     /// Give a parameter this value, such as optimiser=sgd, and let the method choose the rest; once for each. Such trials are
     /// new ones, whatever waits in the queue
@@ -53,11 +53,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let claims = study.ask_with(&ask)?;
     if claims.is_empty() {
         let counts = study.counts()?;
-        eprintln!(
-            "note: there is no trial to give: all {} of the study are finished or taken ({} running)",
+        crate::terminal::say(&format!(
+            "note: there is no trial to give: all {} of the study are finished or taken ({} running). A larger number of trials adds \
+             some: wimble run STUDY_FILE --trials NUMBER",
             study.settings().budget,
             counts.running
-        );
+        ));
     }
     for claim in claims {
         let row = serde_json::json!({

@@ -13,6 +13,7 @@ use wimble_study::exchange::Row;
 use wimble_study::{Best, Study, Trial};
 
 use crate::front::{Outlook, SCREEN, spread};
+use crate::given;
 use crate::storage::{Which, quoted};
 use crate::{best_trial, fidelity, table};
 
@@ -25,7 +26,7 @@ pub struct Arguments {
     #[command(flatten)]
     which: Which,
     /// Number of trials to show [default: 1; with several objectives 20, spread over the front]
-    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, allow_negative_numbers = true, value_parser = given::whole::<u32>(1, u64::from(u32::MAX)))]
     count: Option<u32>,
     /// Show only the trial to keep. Where values are noisy the best value may be luck, and a method that models the noise
     /// (auto) may recommend another trial. Reads the whole history

@@ -63,6 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .arguments
     });
     let mut notes = notes(&file);
+    notes.extend(absent_listeners(&file, &home));
     let obstacles = file.evaluation.as_ref().map(|evaluation| obstacles(evaluation, &home));
     let obstacles = obstacles.unwrap_or_default();
     notes.extend(obstacles.iter().cloned());
@@ -360,6 +361,16 @@ fn notes(file: &StudyFile) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Why the commands of `[on]` cannot work on this machine. A study runs without them, and so this is no obstacle.
+fn absent_listeners(file: &StudyFile, home: &Path) -> Vec<String> {
+    let commands = [("result", &file.on.result), ("end", &file.on.end)];
+    let unusable = |(event, command): (&str, &Option<Vec<String>>)| {
+        let reason = unusable(command.as_ref()?.first()?, home)?;
+        Some(format!("on {event}: {reason}"))
+    };
+    commands.into_iter().filter_map(unusable).collect()
 }
 
 /// Why the command cannot work on this machine, as far as can be seen without starting it.

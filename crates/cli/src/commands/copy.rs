@@ -67,7 +67,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 "{running} trials still run; they wait in the queue of the copy. Copy again for their results."
             )?;
         }
-        writeln!(out, "Next: wimble status {}{words}", quoted(copy))?;
+        if !arguments.all {
+            writeln!(out, "Next: wimble status {}{words}", quoted(copy))?;
+        }
+    }
+    if arguments.all && !arguments.json {
+        writeln!(out, "Next: wimble studies{words}")?;
     }
     Ok(())
 }

@@ -118,7 +118,7 @@ fn read(space: &SearchSpace) -> Result<Vec<Configuration>> {
             continue;
         }
         let place = || format!("line {} of standard input; nothing was enqueued", number + 1);
-        let configuration: Configuration = serde_json::from_str(&line).with_context(place)?;
+        let configuration: Configuration = given::json(&line).with_context(place)?;
         space.encode(&configuration).with_context(place)?;
         space.check_known(&configuration).with_context(place)?;
         configurations.push(configuration);

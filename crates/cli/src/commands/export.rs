@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         // What cannot be read does not keep the rest from being saved.
         let is_readable = |trial: &wimble_study::Result<_>| match trial {
             Err(error @ wimble_study::Error::Corrupt { .. }) => {
-                eprintln!("left out: {}", crate::terminal::plain(&error.to_string()));
+                crate::terminal::say(&format!("left out: {error}"));
                 false
             }
             _ => true,

@@ -40,6 +40,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         );
     }
     let extension = Extension { set: given::values(&file.space, &arguments.set)? };
+    // Before the new study is made: what is refused leaves nothing behind.
+    extension.check(old.settings(), &file.settings(None))?;
     let (new, _) = storage::open_or_create(&store, &file)?;
     let extended = extension.apply(&old, &new)?;
     let mut out = crate::terminal::out();

@@ -1,6 +1,5 @@
 //! `wimble report`: a step of a trial, said by its command to the runner that started it.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
@@ -9,6 +8,7 @@ use serde_json::{Map, Value as Json};
 use wimble_study::runner::report_socket::{REPORT, Reply, send};
 
 use crate::exit::{Stop, Usage};
+use crate::given;
 
 /// Arguments of `wimble report`.
 #[derive(Args)]
@@ -22,10 +22,10 @@ The runner decides while the command goes on, so that the answer is the one know
 Run by hand, outside of `wimble run`, it reports to nobody and exits 0.")]
 pub struct Arguments {
     /// How far the evaluation is, in the unit of the study's fidelity
-    #[arg(required_unless_present = "json", allow_negative_numbers = true)]
+    #[arg(required_unless_present = "json", allow_negative_numbers = true, value_parser = given::number)]
     step: Option<f64>,
     /// The value measured there, where there is one objective
-    #[arg(required_unless_present = "json", allow_negative_numbers = true)]
+    #[arg(required_unless_present = "json", allow_negative_numbers = true, value_parser = given::number)]
     value: Option<f64>,
     /// The step as a JSON object: {"step": 3, "objectives": {"error": 0.42, "latency": 9.5}, "constraints": {"memory": 3.1}}
     #[arg(long, value_name = "OBJECT", conflicts_with_all = ["step", "value"])]
@@ -36,11 +36,9 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let step = arguments.fields()?;
     let Some(socket) = std::env::var_os(REPORT).map(PathBuf::from) else {
-        let mut notes = std::io::stderr();
-        writeln!(
-            notes,
+        crate::terminal::say(&format!(
             "note: {REPORT} is not set: no `wimble run` started this, and the step goes nowhere"
-        )?;
+        ));
         return Ok(());
     };
     let trial = std::env::var("WIMBLE_TRIAL").ok().and_then(|number| number.parse().ok());
@@ -61,7 +59,7 @@ impl Arguments {
         let wrong = |reason: String| anyhow::Error::new(Usage(reason));
         if let Some(text) = &self.json {
             let fields: Map<String, Json> =
-                serde_json::from_str(text).map_err(|error| wrong(format!("--json: {error}")))?;
+                given::json(text).map_err(|error| wrong(format!("--json: {error}")))?;
             if !fields.contains_key("step") {
                 return Err(wrong("--json: the field `step` is missing".to_owned()));
             }

@@ -19,6 +19,7 @@ use crate::best_trial;
 use crate::exit::{CommandBroken, Interrupted, StorageGone, Usage};
 use crate::fidelity::Spent;
 use crate::front::Outlook;
+use crate::given;
 use crate::progress::Display;
 use crate::storage::{self, Storage, quoted};
 use crate::worker::{Plan, Worker};
@@ -38,10 +39,10 @@ pub struct Arguments {
     #[command(flatten)]
     storage: Storage,
     /// Number of commands to run at the same time on this machine [default: as in the study file]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, allow_negative_numbers = true, value_parser = given::whole::<u32>(1, 4_096))]
     workers: Option<u32>,
     /// Number of trials of the study; it may be raised later [default: as in the study file]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_parser = given::whole::<u64>(1, u64::MAX))]
     trials: Option<u64>,
     /// Only join a study that exists in the storage; do not create it. Each machine runs the command of its own study file
     #[arg(long)]
@@ -287,7 +288,7 @@ fn report(arguments: &Arguments, worker: &Worker, summary: &Summary, took: Durat
         && let Err(reason) =
             json().map_err(|error| error.to_string()).and_then(|report| worker.end(report))
     {
-        eprintln!("note: the command of `on.end` failed: {}", crate::terminal::plain(&reason));
+        crate::terminal::say(&format!("note: the command of `on.end` failed: {reason}"));
     }
     match &summary.end {
         // Every trial is finished, and none has a value: whatever calls wimble must not take that for a result.
@@ -329,7 +330,7 @@ fn recommended(study: &Study, summary: &Summary) -> Option<Best> {
         return None;
     }
     study.recommend().unwrap_or_else(|error| {
-        eprintln!("note: {}", crate::terminal::plain(&error.to_string()));
+        crate::terminal::say(&format!("note: {error}"));
         None
     })
 }

@@ -112,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     out.flush()?;
     if let Some(warning) = warning(arguments.bind, encrypted) {
-        eprintln!("warning: {warning}");
+        crate::terminal::say(&format!("warning: {warning}"));
     }
     wait()?;
     server.stop();

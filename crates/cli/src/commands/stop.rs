@@ -45,11 +45,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             counts.running, counts.queued
         ),
     };
-    writeln!(out, "`{name}` starts no new trial: {left}.")?;
-    writeln!(
-        out,
-        "To go on: wimble run STUDY_FILE --trials {before}{}",
-        arguments.which.storage.words()
-    )?;
+    let (starts, trials) = match budget < before {
+        true => ("starts", before.to_string()),
+        // Its budget was spent, or an earlier `stop` lowered it: no number is known to go on with.
+        false => ("already starts", format!("NUMBER, where NUMBER is above {before}")),
+    };
+    let storage = arguments.which.storage.words();
+    writeln!(out, "`{name}` {starts} no new trial: {left}.")?;
+    writeln!(out, "To go on: wimble run STUDY_FILE{storage} --trials {trials}")?;
     Ok(())
 }

@@ -39,7 +39,7 @@ pub fn run(look: &Look) -> Result<()> {
             Ok(record) => record,
             // One study that this version cannot read does not hide the others.
             Err(error) => {
-                eprintln!("warning: {}", crate::terminal::plain(&error.to_string()));
+                crate::terminal::say(&format!("warning: {error}"));
                 continue;
             }
         };

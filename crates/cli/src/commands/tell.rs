@@ -5,10 +5,12 @@ use std::io::{BufRead as _, Write as _};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use serde_json::{Map, Value as Json};
+use wimble::internals::nearest;
 use wimble_study::runner::finding;
 use wimble_study::{Attributes, Outcome, Study, Token};
 
 use crate::exit::usage;
+use crate::given;
 use crate::storage::Which;
 
 /// Arguments of `wimble tell`.
@@ -24,7 +26,7 @@ pub struct Arguments {
     #[arg(long)]
     token: Option<String>,
     /// The measured value, where there is one objective
-    #[arg(long, allow_negative_numbers = true, value_parser = number)]
+    #[arg(long, allow_negative_numbers = true, value_parser = given::number)]
     value: Option<f64>,
     /// The measured value of an objective by its name; once for each
     #[arg(long, value_name = "NAME=NUMBER", conflicts_with = "value", value_parser = named)]
@@ -57,11 +59,6 @@ const VALUES: [&str; 4] = ["value", "objective", "constraint", "deviation"];
 /// The fields of a measurement in JSON, as in the result of a command.
 const FIELDS: [&str; 4] = ["value", "objectives", "constraints", "deviation"];
 
-/// A number, which may be none that is finite: what that means is said with the trial.
-fn number(text: &str) -> Result<f64, &'static str> {
-    text.trim().parse().map_err(|_| "it must be a number, such as 0.31")
-}
-
 /// `NAME=NUMBER`. The name may have equals signs.
 fn named(text: &str) -> Result<(String, f64), String> {
     let wrong = || format!("it must be NAME=NUMBER, such as error=0.31, and not {text:?}");
@@ -88,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             continue;
         }
         let place = || format!("line {} of standard input", number + 1);
-        let mut fields: Map<String, Json> = serde_json::from_str(&line).with_context(place)?;
+        let mut fields: Map<String, Json> = given::json(&line).with_context(place)?;
         let token = match fields.remove("token") {
             Some(Json::String(token)) => Ok(token),
             other => Err(wrong_token(&other.map_or_else(String::new, |json| json.to_string()))),
@@ -176,11 +173,13 @@ fn tell(study: &Study, token: &str, mut fields: Map<String, Json>) -> Result<()>
         Some(other) => bail!("`failed` is {other}, but must be a reason in words"),
     };
     if let Some(unknown) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
-        bail!(
-            "unknown field `{unknown}`, expected one of `token`, `{}`, `failed`, `infeasible`, `release`, `alive`, \
-             `attributes`",
-            FIELDS.join("`, `")
+        let others = ["token", "failed", "infeasible", "release", "alive", "attributes"];
+        let known: Vec<&str> = FIELDS.into_iter().chain(others).collect();
+        let hint = nearest(unknown, known.iter().copied()).map_or_else(
+            || format!("there are {}", known.join(", ")),
+            |near| format!("the nearest is `{near}`"),
         );
+        bail!("there is no field `{unknown}`; {hint}");
     }
     let is_measured = fields.values().any(|json| !json.is_null());
     let say = |outcome: &Outcome| -> Result<&str> {

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use wimble::goal::Goal;
+use wimble::internals::nearest;
 use wimble::space::{Kind, Value};
 use wimble_study::exchange::{Row, row};
 use wimble_study::store::OutcomeKind;
@@ -110,8 +111,11 @@ impl Order {
                     );
                     known.extend(goal.other_quantities());
                     known.extend(parameters());
+                    let near = nearest(name, known.iter().copied())
+                        .map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
                     let known = known.join(", ");
-                    return Err(usage(format!("--sort is {name:?}, but must be one of {known}")));
+                    let message = format!("--sort is {name:?}, but must be one of {known}{near}");
+                    return Err(usage(message));
                 }
             },
         })

@@ -3,6 +3,7 @@
 //! A method, a classifier or a batch rule declares its name and one line about it in its own file ([`Named`]). The tables
 //! of `strategy/spec/table.rs` collect them; parsing, printing, listing and error messages all read these tables.
 
+pub(crate) mod serde_words;
 pub(crate) mod spelling;
 
 use crate::error::Error;

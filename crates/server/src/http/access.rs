@@ -69,7 +69,9 @@ impl Tokens {
         };
         let mut kept: BTreeMap<String, String> = match fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| {
-                bad(format!("{error}; delete the file, and new tokens are made"))
+                bad(format!(
+                    "this is no file of tokens ({error}); name another one, or delete it if `wimble serve` made it, and new tokens are made"
+                ))
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             Err(error) => {

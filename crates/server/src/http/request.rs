@@ -146,7 +146,8 @@ pub(super) fn demand(level: Level, needed: Level) -> Result<(), Refusal> {
     Err(Refusal::new(
         StatusCode::FORBIDDEN,
         format!(
-            "this needs the token for {who}: `wimble serve {flag}` prints it; send it as `Authorization: Bearer TOKEN`"
+            "this needs the token for {who}: `wimble serve {flag}` prints it; commands of wimble take it from the variable \
+             WIMBLE_TOKEN, other programs send `Authorization: Bearer TOKEN`"
         ),
     ))
 }

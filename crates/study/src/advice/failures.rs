@@ -17,8 +17,14 @@ const CHANCE: f64 = 1e-3;
 
 pub(super) fn look(evidence: &Evidence<'_>) -> Vec<Advice> {
     let failed = evidence.points.iter().filter(|point| point.failed).count();
-    if failed < FEWEST || failed == evidence.points.len() {
+    if failed < FEWEST {
         return Vec::new();
+    }
+    if failed == evidence.points.len() {
+        let message = format!(
+            "All {failed} finished trials failed: the command does not work yet. Look at the output of one with `wimble show`."
+        );
+        return vec![Advice::new(Topic::Failures, None, message)];
     }
     let parts: Vec<(usize, String, f64, f64)> = evidence
         .dimensions()
@@ -129,6 +135,8 @@ mod tests {
             Topic::Failures,
         );
         assert!(choice[0].message.contains("`kind` = "), "{}", choice[0].message);
+        let all = of(&study(8, 3, |_, _, _| Outcome::failed()), Topic::Failures);
+        assert!(all[0].message.starts_with("All 8 finished trials failed"), "{}", all[0].message);
         for seed in 0..20 {
             let anywhere =
                 study(

@@ -363,7 +363,7 @@ mod tests {
             assert!(error.contains(words), "{error}");
         }
         let error = from_lines(b"\n{\"state\": 1}\n").unwrap_err().to_string();
-        assert!(error.starts_with("line 2: invalid type"), "{error}");
+        assert!(error.starts_with("line 2: 1 stands where text is expected"), "{error}");
         let row = Row { state: "asleep".to_owned(), ..rows(&study()).1[1].clone() };
         let error = row.addition(&Goal::default()).unwrap_err().to_string();
         assert!(error.contains("state is \"asleep\", but must be complete"), "{error}");

@@ -279,7 +279,7 @@ mod tests {
         for (prior, words) in [
             ("{ at = 3 }", "x.prior.at is 3, but must be"),
             ("{ at = 0.5, spread = 7 }", "x.prior.spread is 7, but must be from 0.01 to 1"),
-            ("{ spread = 0.1 }", "missing field `at`"),
+            ("{ spread = 0.1 }", "`at` is missing"),
         ] {
             let refused = with(prior).unwrap_err().to_string();
             assert!(refused.contains(words), "{refused}");

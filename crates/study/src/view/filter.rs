@@ -375,6 +375,18 @@ impl Parser<'_> {
                 if let Some(node) = between_numbers(column, &words, comparison, &word) {
                     return Ok(node);
                 }
+                // Other words may come: names of workers. Those of a parameter are known, and another is a slip.
+                if matches!(column, Column::State | Column::Origin | Column::Parameter(_))
+                    && matches!(comparison, Comparison::Equal | Comparison::Unequal)
+                    && !words.contains(&word)
+                {
+                    let known = || words.iter().map(String::as_str);
+                    let hint = nearest(&word, known()).map_or_else(
+                        || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+                        |near| format!("the nearest is `{near}`"),
+                    );
+                    return Err(format!("`{name}` is never `{word}`; {hint}"));
+                }
                 let lower = word.to_lowercase();
                 let is_meant = |other: &String| match comparison {
                     Comparison::Equal => *other == word,
@@ -486,6 +498,7 @@ mod tests {
             ("x <", "at the end"),
             ("x < low", "`low` is none"),
             ("kind < a", "compare it with =, != or ~"),
+            ("state = compleet", "`state` is never `compleet`; the nearest is `complete`"),
             ("(x < 1", "a `)` is missing"),
             ("x < 1 x", "not `x`"),
             ("x = 'a", "the quote ' has no end"),

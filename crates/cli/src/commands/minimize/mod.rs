@@ -17,6 +17,7 @@ use wimble_problems::{Task, Variable};
 
 use crate::exit::usage;
 use crate::format::Print;
+use crate::given;
 use crate::method::Method;
 use report::{Report, Round};
 
@@ -28,10 +29,10 @@ pub struct Arguments {
     #[command(flatten)]
     method: Method,
     /// Number of points in a batch
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = 10, allow_negative_numbers = true, value_parser = given::whole::<u32>(1, 100_000))]
     batch_size: u32,
     /// Number of batches, after the initial points of a method that has them
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 20, allow_negative_numbers = true, value_parser = given::whole::<u32>(1, u64::from(u32::MAX)))]
     rounds: u32,
     /// The seed: the same seed gives the same run
     #[arg(long, default_value_t = 0)]

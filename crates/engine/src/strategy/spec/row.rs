@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 
 use crate::error::{Error, Result};
+use crate::named::serde_words::serde_words;
 use crate::named::{self, Name, Named};
 
 /// A row of the table of `T`, which is one of the object traits beside this file.
@@ -40,8 +41,10 @@ impl<T: Named + fmt::Debug + Send + Sync + Serialize + DeserializeOwned> Written
 
 /// Reads the settings of `name` by serde.
 pub(super) fn from_table<T: DeserializeOwned>(name: &str, table: Map<String, Json>) -> Result<T> {
-    serde_json::from_value(Json::Object(table))
-        .map_err(|error| Error::Corrupt { what: "method", reason: format!("{name}: {error}") })
+    serde_json::from_value(Json::Object(table)).map_err(|error| Error::Corrupt {
+        what: "method",
+        reason: format!("{name}: {}", serde_words(&error.to_string())),
+    })
 }
 
 /// Writes settings by serde.

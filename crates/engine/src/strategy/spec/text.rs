@@ -345,7 +345,14 @@ mod tests {
         assert!(refused("bore fraction=0.1 fraction=0.2").contains("given once"));
         assert!(refused("bore steps").contains("key=value"));
         assert!(refused("").contains("a name"));
-        assert!(refused("random speed=9").contains("speed"));
+        assert!(refused("random speed=9").contains("there is no `speed`"));
+        assert!(
+            refused("bore frction=0.2")
+                .contains("there is no `frction`; the nearest is `fraction`")
+        );
+        assert!(
+            refused("bore fraction=half").contains("\"half\" stands where a number is expected")
+        );
         assert!(refused("bore rule.steps=9").contains("rule name is missing"));
     }
 }

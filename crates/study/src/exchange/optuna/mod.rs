@@ -25,7 +25,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, anyhow, bail};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value as Json;
 use wimble::goal::Goal;
@@ -82,7 +82,12 @@ fn read_study(path: &Path, name: Option<&str>) -> Result<Found> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let version: i64 = connection
         .query_row("SELECT schema_version FROM version_info", [], |row| row.get(0))
-        .context("this is no storage of Optuna")?;
+        .map_err(|error| match error.to_string().contains("no such table") {
+            true => anyhow!(
+                "this is no storage of Optuna: it has no table `version_info`. `wimble copy` copies studies of wimble"
+            ),
+            false => anyhow::Error::new(error).context("this is no storage of Optuna"),
+        })?;
     if version != SCHEMA {
         bail!(
             "its schema has version {version}, but must be {SCHEMA}; `optuna storage upgrade` brings it up to date"

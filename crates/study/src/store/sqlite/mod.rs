@@ -241,6 +241,9 @@ fn failure(place: &str, doing: &'static str) -> impl Fn(rusqlite::Error) -> Erro
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             Error::Busy { place: place.to_owned(), waited: Duration::ZERO }
         }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            Error::Backend { place: place.to_owned(), doing, source: place::DAMAGED.into() }
+        }
         _ => Error::Backend { place: place.to_owned(), doing, source: Box::new(error) },
     }
 }

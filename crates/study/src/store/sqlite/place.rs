@@ -46,6 +46,10 @@ pub(super) fn check_reading(path: &Path, place: &str) -> Result<()> {
     Ok(())
 }
 
+/// What is said of a file that SQLite finds damaged, at its beginning or later.
+pub(super) const DAMAGED: &str =
+    "damaged: SQLite cannot read it. Keep it, and restore it from a copy (`wimble copy` makes one)";
+
 fn on_network(name: &str) -> String {
     format!(
         "on a network file system ({name}), where the locks of SQLite do not hold and studies would be damaged; put the file on a \
@@ -62,9 +66,7 @@ pub(super) fn unopened(path: &Path, place: &str) -> impl Fn(rusqlite::Error) -> 
             Some(ErrorCode::NotADatabase) => {
                 "no storage: it is not a database of SQLite. Name another file; if it was a storage, restore it from a copy"
             }
-            Some(ErrorCode::DatabaseCorrupt) => {
-                "damaged: SQLite cannot read it. Keep it, and restore it from a copy (`wimble copy` makes one)"
-            }
+            Some(ErrorCode::DatabaseCorrupt) => DAMAGED,
             Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 if path.exists() {
                     "not open to you: this needs the right to write to the file and to its folder"
@@ -146,6 +148,23 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn damage_behind_the_first_page_is_explained_when_it_is_met() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("studies.db");
+        drop(Sqlite::at(&path).unwrap());
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[4096..].iter_mut().for_each(|byte| *byte = 0xA5);
+        std::fs::write(&path, bytes).unwrap();
+        let said = match Sqlite::to_read(&path) {
+            Ok(store) => crate::store::Reader::studies(&store).unwrap_err(),
+            Err(error) => error,
+        };
+        let said = format!("{:#}", anyhow::Error::new(said));
+        assert!(said.contains("damaged: SQLite cannot read it. Keep it"), "{said}");
+        assert!(!said.contains("code") && !said.contains("malformed"), "{said}");
     }
 
     #[test]

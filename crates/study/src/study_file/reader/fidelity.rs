@@ -181,13 +181,13 @@ mod tests {
     #[test]
     fn mistakes_are_shown_at_their_place() {
         for (text, words) in [
-            ("fidelity = 3", "3:12: fidelity is a whole number, but must be a table such as"),
+            ("fidelity = 3", "3:12: fidelity is 3, but must be a table such as"),
             ("[fidelity]\n", "3:2: fidelity has 0 entries, but must have one"),
             (
                 "[fidelity]\na = { low = 1, high = 2 }\nb = { low = 1, high = 2 }",
                 "5:1: fidelity has 2 entries",
             ),
-            ("[fidelity]\nepochs = 81", "4:10: epochs is a whole number, but must be a table"),
+            ("[fidelity]\nepochs = 81", "4:10: epochs is 81, but must be a table"),
             (
                 "[fidelity]\nepochs = { high = 81 }",
                 "4:10: the fidelity `epochs` needs both low and high",
@@ -198,7 +198,7 @@ mod tests {
             ),
             (
                 "[fidelity]\nepochs = { low = \"1\", high = 81 }",
-                "4:18: low is text, but must be a number",
+                "4:18: low is \"1\", but must be a number",
             ),
             (
                 "[fidelity]\nepochs = { low = 0, high = 81 }",

@@ -222,8 +222,8 @@ mod tests {
     fn mistakes_are_shown_at_their_place() {
         for (goal, words) in [
             ("[objectives]\ne = \"smaller\"", "s.toml:4:5: the objective `e` is \"smaller\""),
-            ("[objectives]\ne = 3", "4:5: e is a whole number, but must be \"minimise\""),
-            ("objectives = 3", "objectives is a whole number, but must be a table"),
+            ("[objectives]\ne = 3", "4:5: e is 3, but must be \"minimise\""),
+            ("objectives = 3", "objectives is 3, but must be a table"),
             ("[objectives]\n", "objectives is empty; leave it out"),
             (
                 "direction = \"minimise\"\n[objectives]\ne = \"minimise\"",

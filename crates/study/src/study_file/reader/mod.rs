@@ -6,6 +6,7 @@ mod fixed;
 mod goal;
 mod known;
 mod notice;
+mod shape;
 mod space;
 
 use std::ops::Range;
@@ -16,7 +17,7 @@ use wimble::internals::nearest;
 use wimble::seed::Seed;
 use wimble::strategy::Spec;
 
-use super::document::{Content, Entry, Table};
+use super::document::{Content, Entry, Node, Table};
 use super::mistake::Mistake;
 use super::{StudyFile, duration};
 use crate::advice::StopWhen;
@@ -73,6 +74,9 @@ pub const SETTINGS: [(&str, &str); 30] = [
     ("on", "a table of commands that are run at each `result` and at the `end` of a run"),
     ("repeats", "whether the same configuration may be tried again [false]"),
 ];
+
+/// Bytes of a value that a message repeats.
+const LONGEST_SHOWN: usize = 40;
 
 /// More commands than any machine should run at the same time.
 const MOST_WORKERS: i64 = 4_096;
@@ -302,8 +306,21 @@ impl<'t> Reader<'t> {
     }
 
     fn wrong_kind(&mut self, entry: &Entry, allowed: &str) {
-        let message = format!("{} is {}, but must be {allowed}", entry.key, entry.node.kind());
+        let message =
+            format!("{} is {}, but must be {allowed}", entry.key, self.shown(&entry.node));
         self.refuse(entry.node.span.clone(), message);
+    }
+
+    /// A value as it is written; of a list, a table or a long text, what it is.
+    fn shown(&self, node: &Node) -> &'t str {
+        let written = self.text.get(node.span.clone()).unwrap_or_default();
+        match node.content {
+            Content::List(_) | Content::Table(_) => node.kind(),
+            _ if written.is_empty() || written.len() > LONGEST_SHOWN || written.contains('\n') => {
+                node.kind()
+            }
+            _ => written,
+        }
     }
 
     fn refuse(&mut self, span: Range<usize>, message: impl Into<String>) {
@@ -325,10 +342,12 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The entry that serde's message names: an unknown field, or an unknown word.
+/// The entry that a message names: an unknown field, in serde's words or ours, or an unknown word.
 fn named_in(table: &Table, message: &str) -> Option<Range<usize>> {
     table.0.iter().find_map(|field| {
-        if message.contains(&format!("unknown field `{}`", field.key)) {
+        let unknown =
+            [format!("unknown field `{}`", field.key), format!("there is no `{}`", field.key)];
+        if unknown.iter().any(|words| message.contains(words)) {
             return Some(field.key_span.clone());
         }
         match &field.node.content {

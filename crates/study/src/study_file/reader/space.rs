@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use wimble::internals::nearest;
+use wimble::internals::{nearest, serde_words};
 use wimble::space::{Configuration, Dimension, Kind, SearchSpace};
 
 use super::super::document::{Content, Entry, Table};
@@ -33,6 +33,9 @@ impl Reader<'_> {
                         let message =
                             format!("the name of the parameter is `{}`; leave this out", entry.key);
                         self.refuse(field.key_span.clone(), message);
+                        continue;
+                    }
+                    if !self.has_shape(&entry.key, fields) {
                         continue;
                     }
                     let mut json = entry.node.to_json();
@@ -167,8 +170,8 @@ fn field_at(table: &Table, text: &str) -> Option<Range<usize>> {
     Some(deeper.unwrap_or_else(|| field.node.span.clone()))
 }
 
-/// What other tools call our types and scales.
-const ELSEWHERE: [(&str, &str); 19] = [
+/// What other tools call our types, scales and fields.
+const ELSEWHERE: [(&str, &str); 23] = [
     ("float", "real"),
     ("double", "real"),
     ("number", "real"),
@@ -188,6 +191,10 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("log10", "log"),
     ("lin", "linear"),
     ("uniform", "linear"),
+    ("values", "choices"),
+    ("options", "choices"),
+    ("min", "low"),
+    ("max", "high"),
 ];
 
 /// serde's message about an unknown or missing name, in the words of a study file.
@@ -222,5 +229,5 @@ fn in_our_words(message: &str, entry: &Entry) -> String {
         return "`type` is missing: one of real, integer, boolean, categorical, ordinal, shares"
             .to_owned();
     }
-    message.to_owned()
+    serde_words(message)
 }
