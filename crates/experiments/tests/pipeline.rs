@@ -171,6 +171,7 @@ fn figures_2_and_e1_run_and_draw() {
     // The methods are compared after the rounds that they reached.
     let page = fs::read_to_string(dir.path().join("figE1.md")).unwrap();
     assert!(page.contains("| problem | metric | method | less | round 5 |\n"), "{page}");
+    assert!(page.contains("| rosenbrock-3 | batch BORE++ | "), "{page}");
     let line = "| rosenbrock-3 | cumulative regret | batch BORE++ | batch BORE | ";
     assert_eq!(page.matches(line).count(), 1, "{page}");
     assert_eq!(regret("random", 2).evaluations, 30);

@@ -41,6 +41,50 @@ fn another_tool_gets_domain_points_and_values() {
     insta::assert_snapshot!(refused(&["compare", "evaluate", "branin"], "0 15\n"));
 }
 
+/// The MNIST problem is the one of Figure 3 whose data are part of the repository.
+#[test]
+fn another_tool_plays_a_trial_of_a_figure_on_the_points_of_our_methods() {
+    let command = ["paper", "evaluate", "fig3", "mnist", "hyperopt-tpe", "3"];
+    let introduction: serde_json::Value = serde_json::from_str(&printed(&command, "")).unwrap();
+    let start = &introduction["start"];
+    assert_eq!((&start["key"]["trial"], &start["rounds"]), (&3.into(), &190.into()));
+    assert_eq!(introduction["trials"], 10);
+    assert_eq!(introduction["space"]["dimensions"][0]["scale"], "log");
+    let points = introduction["points"].as_array().unwrap();
+    assert_eq!(points.len(), 10);
+
+    let input: String = points.iter().map(|point| format!("{point}\n")).collect();
+    let answers = printed(&command, &input);
+    let answers: Vec<serde_json::Value> =
+        answers.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 10);
+    let mut least = f64::INFINITY;
+    for answer in &answers {
+        least = least.min(answer["value"].as_f64().unwrap());
+        assert_eq!(answer["metrics"]["best_value"].as_f64(), Some(least));
+    }
+
+    // Our own methods have met the same ten points when their first round begins.
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().to_str().unwrap();
+    printed(
+        &["paper", "fig3", "--problems", "mnist", "--methods", "random", "--rounds", "1", "--trials", "4", "--out", out],
+        "",
+    );
+    let ours = std::fs::read_to_string(dir.path().join("records/fig3/mnist__random__3.jsonl"));
+    let ours = ours.unwrap();
+    let round: serde_json::Value = serde_json::from_str(ours.lines().nth(1).unwrap()).unwrap();
+    let asked = round["round"]["metrics"]["best_value"].as_f64().unwrap();
+    assert!(asked <= least, "{asked} {least}");
+
+    let error = refused(&["paper", "evaluate", "fig3", "mnist", "tpe", "0"], "");
+    assert!(error.contains("method of another tool is called `tpe`"), "{error}");
+    let error = refused(&command, "[0.1]\n");
+    assert!(error.contains("line 1 must be a JSON object"), "{error}");
+    let error = refused(&["paper", "fig3", "--methods", "hyperopt-tpe", "--out", out], "");
+    assert!(error.contains("no method is called `hyperopt-tpe`"), "{error}");
+}
+
 #[test]
 fn settings_say_where_each_tool_runs() {
     let settings: serde_json::Value =

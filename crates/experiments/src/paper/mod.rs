@@ -10,6 +10,7 @@ mod contrast;
 mod drawing;
 mod figure;
 pub mod page;
+mod peer;
 pub mod settings;
 pub mod theory;
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use wimble::seed::Seed;
 
 pub use figure::Figure;
+pub use peer::PeerTrial;
 pub use settings::{Changes, Settings};
 use settings::{Method, Subject};
 use theory::TheoryTrial;
@@ -30,6 +32,9 @@ use crate::objective::Objective;
 use crate::record::{Key, Records, Start};
 use crate::run::{Experiment, Planned, Work};
 use crate::summary;
+
+/// The number of the first observation's noise in the figures; see [`crate::oracle::Oracle::new`].
+const FIRST_NOISE: u64 = 1;
 
 /// How a figure is run.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,7 +77,7 @@ impl Plan {
                 spec: Box::new(spec),
                 without: Vec::new(),
                 initial,
-                first_noise: 1,
+                first_noise: FIRST_NOISE,
                 checkpoints: Vec::new(),
             },
             (None, Some(method), Some(theory)) => {
@@ -84,19 +89,8 @@ impl Plan {
             }
         };
         Ok(Planned {
-            start: Start {
-                key: Key {
-                    figure: self.figure.name().to_owned(),
-                    problem: subject.name.clone(),
-                    method: method.name.clone(),
-                    trial: number,
-                },
-                seed: self.seed,
-                rounds: self.settings.rounds_on(subject),
-                settings: self.identity(method, subject)?,
-            },
-            // The trial's number in the upper half, so that neighbouring seeds share no trial.
-            seed: Seed(self.seed ^ ((number as u64) << 32)),
+            start: self.start(method, subject, number)?,
+            seed: self.seed_of(number),
             batch_size: match work {
                 Work::Theory(_) => 1,
                 _ => method.batch_size.unwrap_or(batch_size),
@@ -104,6 +98,26 @@ impl Plan {
             time_limit: method.time_limit,
             work,
         })
+    }
+
+    /// The first line of a trial's record.
+    fn start(&self, method: &Method, subject: &Subject, number: usize) -> Result<Start> {
+        Ok(Start {
+            key: Key {
+                figure: self.figure.name().to_owned(),
+                problem: subject.name.clone(),
+                method: method.name.clone(),
+                trial: number,
+            },
+            seed: self.seed,
+            rounds: self.settings.rounds_on(subject),
+            settings: self.identity(method, subject)?,
+        })
+    }
+
+    /// The seed of a trial: its number in the upper half, so that neighbouring seeds share no trial.
+    fn seed_of(&self, number: usize) -> Seed {
+        Seed(self.seed ^ ((number as u64) << 32))
     }
 
     /// All that decides a trial's records besides seed and rounds, in words.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::claim::{claims, real_data};
+use super::claim::{claims, real_data, rosenbrock};
 use super::contrast;
 use super::figure::Figure;
 use super::settings::Settings;
@@ -84,6 +84,9 @@ pub fn page(
         text += "\n## Beside the original BORE\n\n";
         text += &real_data::reached(settings, records);
         text += &notes();
+    }
+    if figure == Figure::Rosenbrock {
+        text += &rosenbrock::faces(settings, records);
     }
     text += "\n## The paper's claims\n\n| the paper | measured | verdict |\n|---|---|---|\n";
     for claim in claims(figure, settings, records) {

@@ -93,7 +93,8 @@ pub struct Method {
     pub name: String,
     /// Its name in legends.
     pub title: String,
-    /// The engine's method in words, with words of the problem in braces.
+    /// The engine's method in words, with words of the problem in braces. Without this and `theory` it is a method of another tool,
+    /// whose records come from `benches/peers`.
     pub spec: Option<String>,
     /// The method of the theory experiment.
     pub theory: Option<TheoryMethod>,
@@ -239,8 +240,9 @@ pub struct Changes {
 }
 
 impl Settings {
-    /// These settings with a user's changes.
+    /// These settings with a user's changes; only our own methods are left, for those can be run here.
     pub fn with(mut self, changes: &Changes) -> Result<Self> {
+        self.methods.retain(|method| !method.is_peer());
         if changes.quick {
             self.trials = self.quick.trials;
             self.rounds = self.quick.rounds;
@@ -308,7 +310,12 @@ impl Settings {
 }
 
 impl Method {
-    /// The engine's method on a problem; `None` for one of the theory experiment.
+    /// Whether another tool runs it.
+    pub fn is_peer(&self) -> bool {
+        self.spec.is_none() && self.theory.is_none()
+    }
+
+    /// The engine's method on a problem; `None` for one of the theory experiment or of another tool.
     pub fn spec(&self, subject: &Subject) -> Result<Option<Spec>> {
         let Some(text) = &self.spec else { return Ok(None) };
         let filled = subject.words.iter().fold(text.clone(), |text, (key, word)| {
@@ -321,7 +328,8 @@ impl Method {
     pub(crate) fn identity(&self, subject: &Subject) -> Result<String> {
         let mut words = match (self.spec(subject)?, self.theory) {
             (Some(spec), _) => spec.to_string(),
-            (None, theory) => format!("{theory:?}"),
+            (None, Some(_)) => format!("{:?}", self.theory),
+            (None, None) => "another tool".to_owned(),
         };
         if let (Some(task), Some(optimum)) = (subject.task, subject.optimum) {
             words += &format!("; {task:?} with optimum {optimum}");
@@ -343,6 +351,7 @@ mod tests {
                 for subject in &settings.problems {
                     match method.spec(subject).unwrap() {
                         Some(spec) => drop(spec.build(settings.batch_size).unwrap()),
+                        None if method.is_peer() => assert_eq!(figure, Figure::RealData),
                         None => assert!(method.theory.is_some() && settings.theory.is_some()),
                     }
                 }

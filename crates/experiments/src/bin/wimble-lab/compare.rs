@@ -1,9 +1,9 @@
 //! `wimble-lab compare`: our methods and other tools on the same problems.
 
-use std::io::{BufRead as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use wimble::seed::Seed;
@@ -269,18 +269,10 @@ fn evaluate(problem: &Problem) -> Result<()> {
 
 /// Answers each line of standard input, a point of the domain, with a line.
 fn answer(domain: &Domain, mut answer: impl FnMut(&Configuration) -> Result<String>) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    for (number, line) in std::io::stdin().lock().lines().enumerate() {
-        let number = number + 1;
-        let values: Vec<Value> = serde_json::from_str(&line?).with_context(|| {
-            format!("line {number} must be a JSON array of numbers and texts, such as [0.5, 1.0]")
-        })?;
-        let point = domain.configuration(&values).with_context(|| format!("line {number}"))?;
-        writeln!(out, "{}", answer(&point).with_context(|| format!("line {number}"))?)?;
-        // The other side waits for this line before it writes the next.
-        out.flush()?;
-    }
-    Ok(())
+    running::answer(
+        "a JSON array of numbers and texts, such as [0.5, 1.0]",
+        |values: Vec<Value>| answer(&domain.configuration(&values)?),
+    )
 }
 
 fn initial(arguments: &Initial) -> Result<()> {

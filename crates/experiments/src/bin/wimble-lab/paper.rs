@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use wimble_experiments::Place;
 use wimble_experiments::mnist::images::Images;
 use wimble_experiments::mnist::runs::{self, Budget};
-use wimble_experiments::paper::{Changes, Figure, Plan, draw, summarise};
+use wimble_experiments::paper::{Changes, Figure, PeerTrial, Plan, draw, summarise};
 
 use crate::running::{self, Data, Jobs, Results};
 
@@ -28,6 +28,8 @@ pub enum What {
     All(Run),
     /// Train the networks behind the MNIST problem and write the table of their errors
     MnistRuns(MnistRuns),
+    /// Evaluate a trial of a figure for another tool: write its first line, space and initial points, then answer one JSON object a line
+    Evaluate(Evaluate),
     /// Write summary.csv and one page a figure from the records of a folder
     #[command(alias = "summarize")]
     Summarise(Results),
@@ -68,6 +70,23 @@ pub struct Run {
 }
 
 #[derive(Args)]
+pub struct Evaluate {
+    /// The figure, such as fig3
+    figure: Figure,
+    /// A problem of the figure
+    problem: String,
+    /// A method of the figure that another tool runs, such as hyperopt-tpe
+    method: String,
+    /// The number of the trial, from 0
+    trial: usize,
+    /// The seed of the whole run, as that of our methods
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    data: Data,
+}
+
+#[derive(Args)]
 pub struct MnistRuns {
     #[command(flatten)]
     data: Data,
@@ -93,6 +112,7 @@ pub fn run(what: &What) -> Result<()> {
         What::FigE1(run) => figures(&[Figure::Rosenbrock], run),
         What::All(run) => figures(&Figure::ALL, run),
         What::MnistRuns(asked) => mnist_runs(asked),
+        What::Evaluate(asked) => evaluate(asked),
         What::Summarise(folder) => write_summary(&folder.dir),
         What::Plot(folder) => running::list(draw(&folder.dir)?),
     }
@@ -118,6 +138,16 @@ fn figures(figures: &[Figure], run: &Run) -> Result<()> {
     }
     write_summary(&run.out)?;
     running::list(draw(&run.out)?)
+}
+
+fn evaluate(asked: &Evaluate) -> Result<()> {
+    let Evaluate { figure, problem, method, trial, seed, data } = asked;
+    let plan = Plan { figure: *figure, settings: figure.settings()?, seed: *seed };
+    let mut game = PeerTrial::open(&plan, method, problem, *trial, &data.folder())?;
+    writeln!(std::io::stdout(), "{}", serde_json::to_string(&game.introduction())?)?;
+    running::answer("a JSON object of a point, as the first line has them", |point| {
+        Ok(serde_json::to_string(&game.answer(&point)?)?)
+    })
 }
 
 fn mnist_runs(asked: &MnistRuns) -> Result<()> {

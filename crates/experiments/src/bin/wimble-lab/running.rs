@@ -1,11 +1,12 @@
 //! What running an experiment takes on the command line, and how far it is.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::de::DeserializeOwned;
 use wimble_experiments::data::Folder;
 use wimble_experiments::{Experiment, Place};
 
@@ -95,6 +96,23 @@ pub fn list(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
     let mut out = std::io::stdout().lock();
     for path in paths {
         writeln!(out, "{}", path.as_ref().display())?;
+    }
+    Ok(())
+}
+
+/// Answers each line of standard input, a point that must be `wanted`, with a line of its own.
+pub fn answer<P: DeserializeOwned>(
+    wanted: &str,
+    mut answer: impl FnMut(P) -> Result<String>,
+) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    for (number, line) in std::io::stdin().lock().lines().enumerate() {
+        let number = number + 1;
+        let point = serde_json::from_str(&line?)
+            .with_context(|| format!("line {number} must be {wanted}"))?;
+        writeln!(out, "{}", answer(point).with_context(|| format!("line {number}"))?)?;
+        // The other side waits for this line before it writes the next.
+        out.flush()?;
     }
     Ok(())
 }

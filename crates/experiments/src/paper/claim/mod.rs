@@ -8,6 +8,7 @@
 //! - a statement about single trials holds if it is true in nine tenths of them, and holds partly if in half.
 
 pub(crate) mod real_data;
+pub(crate) mod rosenbrock;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,7 +60,7 @@ pub fn claims(figure: Figure, settings: &Settings, records: &Records) -> Vec<Cla
         Figure::Theory => theory_claims(settings, &data),
         Figure::Global => global_claims(settings, &data),
         Figure::RealData => real_data::claims(settings, &data),
-        Figure::Rosenbrock => rosenbrock_claims(settings, &data),
+        Figure::Rosenbrock => rosenbrock::claims(settings, &data),
     }
 }
 
@@ -417,41 +418,4 @@ fn global_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
         },
     });
     claims
-}
-
-fn rosenbrock_claims(settings: &Settings, data: &Data<'_>) -> Vec<Claim> {
-    let compare = |name: &str| {
-        let case = data.compare(name, "cumulative_regret", "batch-bore++", "batch-bore");
-        (name.to_owned(), case)
-    };
-    let cases: Vec<(String, Option<Comparison>)> =
-        settings.problems.iter().map(|subject| compare(&subject.name)).collect();
-    let (measured, everywhere) = over_cases(settings, &cases, "on");
-    let named = |name: &str| cases.iter().find(|(case, _)| case == name);
-    let in_three = named("rosenbrock-3").map_or_else(
-        || Verdict::Open("not run".to_owned()),
-        |case| over_cases(settings, std::slice::from_ref(case), "on").1,
-    );
-    let ahead = |name| named(name).and_then(|(_, case)| Some(case.as_ref()?.is_ahead()));
-    let fading = match (everywhere, ahead("rosenbrock-3"), ahead("rosenbrock-5")) {
-        (Verdict::Open(why), ..) => Verdict::Open(why),
-        (_, Some(true), Some(false)) => Verdict::Holds,
-        (_, Some(_), Some(_)) => Verdict::DoesNotHold,
-        _ => Verdict::Open("not run".to_owned()),
-    };
-    vec![
-        Claim {
-            paper: "Batch BORE++ has a clear advantage over batch BORE in low dimensions (3)."
-                .to_owned(),
-            measured: format!("cumulative regret less batch BORE's: {measured}"),
-            verdict: in_three,
-        },
-        Claim {
-            paper: "The gain becomes less obvious at higher dimensions and is lost in the end (5)."
-                .to_owned(),
-            measured: "as above; it holds if batch BORE++ is ahead in 3 dimensions and not in 5"
-                .to_owned(),
-            verdict: fading,
-        },
-    ]
 }

@@ -183,14 +183,14 @@ fn published(problem: &str, method: &str) -> Option<&'static str> {
     Some(match (problem, method) {
         ("parkinsons", "bore") => "zero regret after about 166",
         ("slice", "bore") => "zero regret after about 143",
-        ("parkinsons", "tpe") => "zero regret after about 159",
-        ("slice", "tpe") => "2e-5 left at 500",
+        ("parkinsons", "tpe" | "hyperopt-tpe") => "zero regret after about 159",
+        ("slice", "tpe" | "hyperopt-tpe") => "2e-5 left at 500",
         ("parkinsons", "gp-ei") => "zero regret after about 191",
         ("slice", "gp-ei") => "5e-5 left at 500",
         ("parkinsons", "random") => "2.6e-3 left at 500",
         ("slice", "random") => "1e-4 left at 500",
         ("racing-ucb", "bore" | "gp-ei") => "4.59 s at 50",
-        ("racing-ucb", "tpe") => "4.89 s at 50",
+        ("racing-ucb", "tpe" | "hyperopt-tpe") => "4.89 s at 50",
         ("racing-ucb", "random") => "5.02 s at 50",
         _ => return None,
     })
