@@ -171,7 +171,6 @@ impl Bar {
 mod tests {
     use super::super::schedule::carried_out_first;
     use super::super::{Rule, Stopping, Verdict};
-    use super::*;
     use crate::goal::{Direction, Goal};
     use crate::history::History;
     use crate::outcome::Measurement;

@@ -88,7 +88,7 @@ mod tests {
         assert_eq!([0.05, 0.1, 0.2, 0.3, 0.5, 0.9].map(carried_out_first), [20, 10, 5, 4, 2, 2]);
         for wrong_stop in [0.003, 0.05, 0.07, 0.1, 0.2, 0.5, 0.9] {
             let schedule = Schedule::to(wrong_stop, 3000);
-            let (mut sum, mut controls) = (0.0, 0);
+            let (mut sum, mut controls) = (0.0, 0_usize);
             for trial in 0..3000 {
                 match schedule.level(trial) {
                     Some(level) => {
