@@ -10,7 +10,9 @@ use crate::progress::short;
 /// ` at 9/81` for a measurement that was carried out in part, and nothing for a whole one.
 pub fn part(goal: &Goal, measurement: &Measurement) -> String {
     match (goal.part(measurement), goal.partial()) {
-        (Some(at), Some(Fidelity { high, .. })) => format!(" at {}/{}", short(at), short(*high)),
+        (Some(at), Some(Fidelity { high, .. })) => {
+            format!(" at {}/{}", grouped(at), grouped(*high))
+        }
         _ => String::new(),
     }
 }
@@ -31,8 +33,8 @@ pub fn so_far(goal: &Goal, reached: f64) -> String {
         Some(Fidelity { name, high, .. }) => {
             format!(
                 "No trial has reached {} {name} yet; the furthest came to {}.",
-                short(*high),
-                short(reached)
+                grouped(*high),
+                grouped(reached)
             )
         }
         None => String::new(),
@@ -81,7 +83,8 @@ impl Spent {
     pub fn ended_early(&self) -> String {
         let trials = |count: u64| format!("{count} trial{}", if count == 1 { "" } else { "s" });
         match (self.stopped, self.paused) {
-            (0, paused @ 1..) => format!("{} paused", trials(paused)),
+            (0, 0) => "No trial stopped early".to_owned(),
+            (0, paused) => format!("{} paused", trials(paused)),
             (stopped, 0) => format!("{} stopped early", trials(stopped)),
             (stopped, paused) => format!("{} stopped early, {paused} paused", trials(stopped)),
         }
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!((grouped(999.5), grouped(0.25)), ("999.5".to_owned(), "0.25".to_owned()));
         let early =
             |stopped, paused| Spent { spent: 1.0, in_full: 2.0, stopped, paused }.ended_early();
-        assert_eq!(early(0, 0), "0 trials stopped early");
+        assert_eq!(early(0, 0), "No trial stopped early");
         assert_eq!(early(1, 0), "1 trial stopped early");
         assert_eq!(early(0, 48), "48 trials paused");
         assert_eq!(early(3, 40), "3 trials stopped early, 40 paused");
@@ -152,5 +155,8 @@ mod tests {
             (at(Some(9.0)), at(Some(81.0)), at(None)),
             (" at 9/81".to_owned(), String::new(), String::new())
         );
+        let long = Goal::default().fidelity("rows", 1.0, 1e6).unwrap();
+        let at = |fidelity| part(&long, &Measurement { fidelity, ..1.0.into() });
+        assert_eq!(at(Some(44_000.0)), " at 44,000/1,000,000");
     }
 }

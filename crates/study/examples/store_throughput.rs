@@ -42,7 +42,7 @@ fn measure(address: &str, workers: usize, trials: u64, batch: usize) -> Result<(
         children.push(workers::spawn(["worker", address, &name, &format!("w{worker}")])?);
     }
     let start = workers::begin(&mut children)?;
-    children.iter_mut().try_for_each(workers::join)?;
+    children.iter_mut().try_for_each(|(child, _)| workers::join(child))?;
     let seconds = start.elapsed().as_secs_f64();
     let counts = study.counts()?;
     if counts.valued != trials {

@@ -31,7 +31,7 @@ class WimblePruner(BasePruner):
         rule: "auto" stops what does worse than good trials did, and stops the best configuration by mistake with probability
             `wrong_stop` at most; "halving" is asynchronous successive halving, "hyperband" the same in brackets, "median" the
             median rule.
-        wrong_stop: For "auto": a smaller one prunes fewer trials, and later. About 2 / wrong_stop trials are carried out in
+        wrong_stop: For "auto": a smaller one prunes fewer trials, and later. 1 / wrong_stop trials are carried out in
             full before the first is pruned.
         min_resource: How many steps every trial takes before it may be pruned.
         max_resource: How many steps a whole trial takes. Default: as many as the longest complete trial reported, so that

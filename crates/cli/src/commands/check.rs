@@ -246,7 +246,7 @@ fn steps(settings: &Settings, continues: bool) -> Vec<String> {
     if rule == Rule::Auto && !(continues && plans) {
         let all = if settings.budget <= first { ", and so nothing is stopped here" } else { "" };
         lines.push(format!(
-            "that promise takes {first} trials to the end first, and then every tenth{all}; \
+            "that promise takes {first} trials to the end first, and then at least every tenth{all}; \
              stopping = \"halving\" saves more and promises nothing"
         ));
     }

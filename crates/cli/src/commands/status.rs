@@ -110,7 +110,8 @@ fn text(study: &Study, counts: &Counts, record: &Record, rate: &Rate) -> Result<
     let done = counts.finished() - counts.imported;
     // A study without a limit has the largest budget that storages hold.
     let of = if budget < i64::MAX as u64 { format!(" of {budget}") } else { String::new() };
-    let mut text = format!("{}: {done}{of} trials finished", study.settings().name);
+    let trials = if of.is_empty() && done == 1 { "trial" } else { "trials" };
+    let mut text = format!("{}: {done}{of} {trials} finished", study.settings().name);
     let parts = [
         (counts.running, "running"),
         (counts.queued, "queued"),

@@ -1,23 +1,24 @@
 //! `auto`: stops what does worse than good trials did, calibrated on trials that are never stopped.
 //!
-//! *Control trials* are carried out in full: the first 2(⌈1/α⌉ - 1) by their number, and then every tenth; α is `wrong-stop`. A
-//! trial is compared with the n control trials that were complete before its first step.
+//! *Control trials* are carried out in full: the first ⌈1/α⌉ by their number, then at least every tenth (schedule.rs); α is `wrong-stop`. The
+//! schedule gives each of the others a level α_t. A trial is compared with the n control trials that were complete before its first step.
 //!
 //! ```text
 //! u(r) = (control trials that are better at rung r) / n            r = low, 2 low, 4 low, … below high
 //! w    = max over r of u(r) / s(r),   s(r) = 1 - (1 - g/n) ln(r/low) / ln(high/low)
 //! ```
-//! The g control trials that ended best, g = max(⌈1/α⌉ - 1, ⌈n/4⌉), have such a w each (an upper bound of it: the trial itself
-//! counts as better everywhere). The trial is stopped at the first rung where u(r)/s(r) exceeds the ⌈(1-α)(g+1)⌉-th smallest of
+//! The g control trials that ended best, g = max(⌈1/α_t⌉ - 1, ⌈n/4⌉), have such a w each (an upper bound of it: the trial itself
+//! counts as better everywhere). The trial is stopped at the first rung where u(r)/s(r) exceeds the ⌈(1-α_t)(g+1)⌉-th smallest of
 //! these. s(r) is fixed beforehand: it asks for more as the end comes nearer, where a good trial has u ≤ g/n.
 //!
 //! # What holds
 //! If trials are exchangeable, a trial that would have ended among the best g + 1 of the n + 1 is stopped with probability
-//! at most α, whatever curves look like. If, besides, trials that end better do not have larger w (in distribution), the
-//! best trial of the search is stopped with probability at most α. Proof: docs/guide/theory.md.
+//! at most α_t, whatever curves look like. If, besides, trials that end better do not have larger w (in distribution), the
+//! best trial of the search is stopped with probability at most the mean of all levels, which is at most α. Proof: docs/guide/theory.md.
 //!
 //! Cost: O(n log n) for each rung; a [`Bar`] is kept for each running trial, and then it is O(log n).
 
+use super::schedule::{Schedule, least};
 use super::{Matter, order, rungs};
 use crate::curves::Curve;
 use crate::error::Result;
@@ -26,25 +27,8 @@ use crate::history::End;
 
 /// The ratio of neighbouring rungs.
 const FACTOR: f64 = 2.0;
-/// After the first control trials, one in so many is one.
-const EVERY: u64 = 10;
 /// 1/γ: the share of control trials that are good, once there are many.
 const SHARE: usize = 4;
-
-/// The fewest good control trials that allow a verdict: g ≥ 1/α - 1.
-fn least(wrong_stop: f64) -> usize {
-    ((1.0 / wrong_stop - 1e-9).ceil() - 1.0).max(1.0) as usize
-}
-
-/// How many trials are carried out in full before the first can be stopped.
-pub(super) fn carried_out_first(wrong_stop: f64) -> u64 {
-    2 * least(wrong_stop) as u64
-}
-
-/// Whether a trial is carried out in full, whatever its curve.
-pub(super) fn is_control(trial: u64, wrong_stop: f64) -> bool {
-    trial < carried_out_first(wrong_stop) || trial.is_multiple_of(EVERY)
-}
 
 /// The first step of a curve at a rung.
 fn at(curve: &Curve, rung: f64, range: &Fidelity) -> Option<usize> {
@@ -52,7 +36,7 @@ fn at(curve: &Curve, rung: f64, range: &Fidelity) -> Option<usize> {
 }
 
 /// The control trials that were complete before the first step of a trial.
-fn controls<'h>(matter: &Matter<'h>, wrong_stop: f64) -> Vec<&'h Curve> {
+fn controls<'h>(matter: &Matter<'h>, schedule: &Schedule) -> Vec<&'h Curve> {
     let &Matter { history, range, curve, .. } = matter;
     let start = curve.arrival(0);
     let mut all = rungs(range.low, FACTOR, range.high);
@@ -67,7 +51,7 @@ fn controls<'h>(matter: &Matter<'h>, wrong_stop: f64) -> Vec<&'h Curve> {
         let way = other.fidelities().partition_point(|fidelity| *fidelity < range.high);
         done && way.checked_sub(1).is_none_or(|last| other.arrival(last) < start)
     };
-    let controls = history.curves().iter().filter(|(other, _)| is_control(*other, wrong_stop));
+    let controls = history.curves().iter().filter(|(other, _)| schedule.is_control(*other));
     controls.map(|(_, curve)| curve).filter(|curve| complete(curve)).collect()
 }
 
@@ -77,20 +61,20 @@ fn limit(rung: f64, range: &Fidelity, good: usize, n: usize) -> f64 {
     n as f64 * (1.0 - (1.0 - good as f64 / n as f64) * way)
 }
 
-/// The ⌈(1-α)(g+1)⌉-th smallest of g numbers, if there is one.
-fn bound(mut of_good: Vec<f64>, wrong_stop: f64) -> Option<f64> {
+/// The ⌈(1 - level)(g+1)⌉-th smallest of g numbers, if there is one.
+fn bound(mut of_good: Vec<f64>, level: f64) -> Option<f64> {
     of_good.sort_by(f64::total_cmp);
-    let rank = ((1.0 - wrong_stop) * (of_good.len() + 1) as f64 - 1e-9).ceil() as usize;
+    let rank = ((1.0 - level) * (of_good.len() + 1) as f64 - 1e-9).ceil() as usize;
     of_good.get(rank.checked_sub(1)?).copied()
 }
 
 pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
     let &Matter { history, range, trial, curve } = matter;
-    if is_control(trial, wrong_stop) {
-        return Ok(false);
-    }
-    let controls = controls(matter, wrong_stop);
-    let least = least(wrong_stop);
+    let last = history.curves().iter().map(|(other, _)| other).max();
+    let schedule = Schedule::to(wrong_stop, last.unwrap_or(trial));
+    let Some(level) = schedule.level(trial) else { return Ok(false) };
+    let controls = controls(matter, &schedule);
+    let least = least(level);
     let n = controls.len();
     let good = least.max(n.div_ceil(SHARE));
     if n < good {
@@ -126,7 +110,7 @@ pub(super) fn stops(matter: &Matter<'_>, wrong_stop: f64) -> Result<bool> {
     if of_good.len() < least {
         return Ok(false);
     }
-    Ok(bound(of_good, wrong_stop).is_some_and(|bound| own > bound))
+    Ok(bound(of_good, level).is_some_and(|bound| own > bound))
 }
 
 /// What a trial is held to under a goal with one objective: at each rung the values of the control trials, and the bound on w.
@@ -138,11 +122,11 @@ pub(super) struct Bar {
 }
 
 impl Bar {
-    /// Of a trial that has a step.
-    pub(super) fn of(matter: &Matter<'_>, wrong_stop: f64) -> Self {
+    /// Of a trial that has a step and is judged at this level.
+    pub(super) fn of(matter: &Matter<'_>, schedule: &Schedule, level: f64) -> Self {
         let range = matter.range;
-        let controls = controls(matter, wrong_stop);
-        let (least, n) = (least(wrong_stop), controls.len());
+        let controls = controls(matter, schedule);
+        let (least, n) = (least(level), controls.len());
         let good = least.max(n.div_ceil(SHARE));
         let nothing = Self { rungs: Vec::new(), bound: f64::INFINITY };
         if n < good {
@@ -167,7 +151,7 @@ impl Bar {
             whole.map(|i| (controls[i].row(controls[i].len() - 1)[0], i)).collect();
         ended.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let of_good: Vec<f64> = ended.iter().take(good).map(|(_, i)| worst[*i]).collect();
-        match bound(of_good, wrong_stop).filter(|_| ended.len().min(good) >= least) {
+        match bound(of_good, level).filter(|_| ended.len().min(good) >= least) {
             Some(bound) => Self { rungs: all, bound },
             None => nothing,
         }
@@ -185,8 +169,8 @@ impl Bar {
 
 #[cfg(test)]
 mod tests {
+    use super::super::schedule::carried_out_first;
     use super::super::{Rule, Stopping, Verdict};
-    use super::*;
     use crate::goal::{Direction, Goal};
     use crate::history::History;
     use crate::outcome::Measurement;
@@ -245,7 +229,7 @@ mod tests {
             }
             best_stopped += f64::from(u8::from(best.1));
         }
-        let later = (trials - 2 * least(wrong_stop) as u64) as f64;
+        let later = (trials - carried_out_first(wrong_stop)) as f64;
         Seen { best_stopped: best_stopped / count as f64, stopped: stopped / count as f64 / later }
     }
 
@@ -287,20 +271,35 @@ mod tests {
     }
 
     #[test]
-    fn control_trials_are_the_first_and_every_tenth() {
-        assert_eq!([0.05, 0.1, 0.2, 0.3, 0.5].map(least), [19, 9, 4, 3, 1]);
-        let controls: Vec<u64> = (0..60).filter(|trial| is_control(*trial, 0.1)).collect();
-        let expected: Vec<u64> = (0..18).chain([20, 30, 40, 50]).collect();
-        assert_eq!(controls, expected);
-        // Even the worst of them is carried out.
+    fn control_trials_are_carried_out_and_the_others_are_held_to_good_ones() {
+        // Even the worst of them is carried out; trial 20 is one.
         let mut history = history();
         let stopping = Stopping { rule: Rule::Auto, wrong_stop: 0.1 };
         for trial in 0..18 {
-            carry_out(&mut history, trial, &[trial as f64; 7], &stopping);
+            let passed = carry_out(&mut history, trial, &[trial as f64; 7], &stopping);
+            assert!(passed == RUNGS.len() || trial > 10, "{trial}");
         }
         assert_eq!(carry_out(&mut history, 20, &[99.0; 7], &stopping), RUNGS.len());
         assert_eq!(carry_out(&mut history, 21, &[99.0; 7], &stopping), 0);
         assert_eq!(carry_out(&mut history, 22, &[3.0; 7], &stopping), RUNGS.len());
+    }
+
+    #[test]
+    fn short_searches_keep_the_promise_too() {
+        // The level of most trials is above the promise; the control trials before them make up for it.
+        let wrong_stop = 0.1;
+        let noisy = |rng: &mut crate::seed::Rng| {
+            let end = uniform(rng);
+            let mut curve: Vec<f64> = (0..6).map(|_| end + 0.9 * (uniform(rng) - 0.5)).collect();
+            curve.push(end);
+            curve
+        };
+        for trials in [14, 20, 30] {
+            let seen = searches(1000, trials, wrong_stop, noisy);
+            let slack = 3.0 * (wrong_stop * (1.0 - wrong_stop) / 1000.0_f64).sqrt();
+            assert!(seen.best_stopped <= wrong_stop + slack, "{trials}: {}", seen.best_stopped);
+            assert!(seen.stopped > 0.05, "{trials}: {}", seen.stopped);
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::schedule::Schedule;
 use super::{Matter, Rule, Stopping, Verdict, auto, halving, hyperband, median};
 use crate::curves::Event;
 use crate::error::Result;
@@ -39,8 +40,9 @@ pub struct Judge {
     behind: HashSet<u64>,
     /// Running averages of finished trials, by fidelity, ascending.
     averages: HashMap<u64, Vec<f64>>,
-    /// What running trials are held to by `auto`.
+    /// What running trials are held to by `auto`, and which trials it never stops.
     bars: HashMap<u64, auto::Bar>,
+    schedule: Option<Schedule>,
 }
 
 impl Judge {
@@ -76,12 +78,11 @@ impl Judge {
                 median::is_worse(curve, others)
             }
             Rule::Auto => {
-                if auto::is_control(trial, stopping.wrong_stop) {
-                    return Ok(Verdict::GoOn);
-                }
+                let Some(schedule) = &self.schedule else { return Ok(Verdict::GoOn) };
+                let Some(level) = schedule.level(trial) else { return Ok(Verdict::GoOn) };
                 let bar = match self.bars.remove(&trial) {
                     Some(bar) => bar,
-                    None => auto::Bar::of(&matter, stopping.wrong_stop),
+                    None => auto::Bar::of(&matter, schedule, level),
                 };
                 let stops = bar.stops(&matter);
                 self.bars.insert(trial, bar);
@@ -100,7 +101,11 @@ impl Judge {
             *self = Self { of, dropped, ..Self::default() };
         }
         let brackets = hyperband::Brackets::of(range, seed);
+        let known = self.schedule.take();
+        let mut schedule = known.unwrap_or_else(|| Schedule::to(stopping.wrong_stop, 0));
         for event in curves.since(self.arrived) {
+            let (Event::Step(trial, _) | Event::End(trial)) = event;
+            schedule.extend(trial);
             match (event, stopping.rule) {
                 (Event::Step(trial, step), Rule::Halving) => {
                     self.enter(history, range, trial, step, (0, range.low));
@@ -114,11 +119,11 @@ impl Judge {
                     let is_whole = curves
                         .get(trial)
                         .is_some_and(|curve| curve.fidelities()[step] >= range.high);
-                    if is_whole && auto::is_control(trial, stopping.wrong_stop) {
+                    if is_whole && schedule.is_control(trial) {
                         self.bars.clear();
                     }
                 }
-                (Event::End(trial), Rule::Auto) if auto::is_control(trial, stopping.wrong_stop) => {
+                (Event::End(trial), Rule::Auto) if schedule.is_control(trial) => {
                     self.bars.clear();
                 }
                 (Event::End(trial), rule) => {
@@ -137,6 +142,7 @@ impl Judge {
                 _ => {}
             }
         }
+        self.schedule = Some(schedule);
         self.arrived = curves.arrived();
     }
 

@@ -19,6 +19,7 @@ mod halving;
 mod hyperband;
 mod judge;
 mod median;
+mod schedule;
 
 #[doc(hidden)]
 pub use judge::Judge;
@@ -117,7 +118,7 @@ pub struct Stopping {
     /// The rule.
     pub rule: Rule,
     /// How often `auto` may stop the best configuration by mistake, strictly between 0 and 1. A smaller one stops fewer
-    /// trials, and later: about 2/wrong-stop trials are carried out in full before the first is stopped. Other rules
+    /// trials, and later: 1/wrong-stop trials are carried out in full before the first is stopped. Other rules
     /// promise nothing and do not read it.
     pub wrong_stop: f64,
 }
@@ -135,11 +136,11 @@ impl From<Rule> for Stopping {
 }
 
 impl Stopping {
-    /// How many trials `auto` carries out in full before it stops any: 2(⌈1/wrong-stop⌉ - 1). Other rules wait for none.
+    /// How many trials `auto` carries out in full before it stops any: ⌈1/wrong-stop⌉. Other rules wait for none.
     #[doc(hidden)]
     pub fn carried_out_first(&self) -> u64 {
         match self.rule {
-            Rule::Auto => auto::carried_out_first(self.wrong_stop),
+            Rule::Auto => schedule::carried_out_first(self.wrong_stop),
             Rule::None | Rule::Median | Rule::Halving | Rule::Hyperband => 0,
         }
     }

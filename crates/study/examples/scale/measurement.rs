@@ -85,7 +85,7 @@ impl Place {
             let mut line = String::new();
             child.1.read_line(&mut line)?;
             told += line.trim().parse::<f64>()?;
-            workers::join(child)?;
+            workers::join(&mut child.0)?;
         }
         Ok(told / start.elapsed().as_secs_f64())
     }

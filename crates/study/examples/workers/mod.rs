@@ -33,7 +33,7 @@ pub fn begin(workers: &mut [Worker]) -> Result<Instant, Box<dyn Error>> {
 }
 
 /// Waits for a worker to end.
-pub fn join((child, _): &mut Worker) -> Result<(), Box<dyn Error>> {
+pub fn join(child: &mut Child) -> Result<(), Box<dyn Error>> {
     match child.wait()?.success() {
         true => Ok(()),
         false => Err("a worker failed".into()),
