@@ -1,6 +1,6 @@
 //! The progress of a run, on standard error: a bar on a terminal, plain lines elsewhere.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -92,7 +92,7 @@ impl Display {
         let line = crate::terminal::plain(line);
         match self.kind {
             Kind::Quiet => {}
-            Kind::Lines => eprintln!("{line}"),
+            Kind::Lines => print(&line),
             Kind::Bar => self.bar.println(line),
         }
     }
@@ -100,7 +100,7 @@ impl Display {
     /// Trouble that the user hears of even if the run is to be quiet.
     pub fn note(&self, line: &str) {
         match self.kind {
-            Kind::Quiet => eprintln!("note: {}", crate::terminal::plain(line)),
+            Kind::Quiet => print(&format!("note: {}", crate::terminal::plain(line))),
             Kind::Lines | Kind::Bar => self.say(&format!("note: {line}")),
         }
     }
@@ -334,6 +334,11 @@ pub fn short(value: f64) -> String {
     } else {
         format!("{value:.4e}")
     }
+}
+
+/// A line on standard error. A run goes on where nobody reads its lines any more, as after `wimble run … 2>&1 | head`.
+fn print(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn first_line(text: &str) -> &str {
