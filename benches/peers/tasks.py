@@ -16,7 +16,7 @@ import warnings
 from importlib.metadata import version
 
 from peers import Pipe, call, count_rounds, has_ended, is_meant, parser_of, start_of, tell_of
-from tools import Optuna, RustunaTpe, Tool, maximised
+from tools import Hebo, Optuna, RustunaTpe, Tool, maximised
 
 POPULATION = 20  # of the evolutionary tools: twice the batch, since there are 200 evaluations in all
 
@@ -147,7 +147,7 @@ class Egobox(Coded):
     def begin(self):
         self.points, self.values = [], []
 
-    def optimizer(self, count):
+    def specs(self):
         import egobox
 
         kinds = {
@@ -155,11 +155,13 @@ class Egobox(Coded):
             "level": lambda low, high: egobox.XSpec(egobox.XType.INT, [low, high]),
             "choice": lambda low, high: egobox.XSpec(egobox.XType.ENUM, [high + 1]),
         }
+        return [kinds[kind](low, high) for low, high, kind in self.bounds]
+
+    def optimizer(self, count):
+        import egobox
+
         return egobox.Belfegor(
-            [kinds[kind](low, high) for low, high, kind in self.bounds],
-            n_obj=len(self.values[0]),
-            moo_config=egobox.MooConfig(batch=count),
-            seed=self.seed,
+            self.specs(), n_obj=len(self.values[0]), moo_config=egobox.MooConfig(batch=count), seed=self.seed
         )
 
     def ask(self, count):
@@ -170,7 +172,37 @@ class Egobox(Coded):
 
     def tell(self, points, answers):
         self.points += [self.encode(x) for x in points]
-        self.values += [answer["objectives"] for answer in answers]
+        self.values += [answer["objectives"] + answer["constraints"] for answer in answers]
+
+
+class Egor(Egobox):
+    """One objective under constraints."""
+
+    settings = "Egor.suggest, its defaults (log EI, constraints by their means), batches by the Kriging believer"
+
+    def optimizer(self, count):
+        import egobox
+
+        return egobox.Egor(
+            self.specs(), n_cstr=len(self.values[0]) - 1, qei_config=egobox.QEiConfig(batch=count), seed=self.seed
+        )
+
+    def ask(self, count):
+        return super().ask(count)[:count]
+
+
+class HeboTasks(Hebo):
+    """Its class for constraints. What its front does not fill of a batch it draws at random."""
+
+    settings = "GeneralBO, its defaults, unit cube"
+
+    def start(self, columns):
+        from hebo.optimizers.general import GeneralBO
+
+        return GeneralBO(self.design, num_obj=1, num_constr=columns - 1, rand_sample=2)
+
+    def tell(self, points, answers):
+        super().tell(points, [answer["objectives"] + answer["constraints"] for answer in answers])
 
 
 class Botorch(Tool):
@@ -281,6 +313,8 @@ TOOLS = {
     "optuna-gp": OptunaGp,
     "rustuna-tpe": RustunaTasks,
     "egobox": Egobox,
+    "egor": Egor,
+    "hebo": HeboTasks,
     "botorch": Botorch,
     "pymoo-nsga2": PymooNsga2,
 }

@@ -368,7 +368,6 @@ class Hebo(Tool):
     def build(self):
         import torch
         from hebo.design_space.design_space import DesignSpace
-        from hebo.optimizers.hebo import HEBO
 
         torch.set_num_threads(1)
         torch.manual_seed(self.seed)
@@ -379,8 +378,14 @@ class Hebo(Tool):
             lambda choices: {"type": "cat", "categories": choices},
         )
         sides = [{"name": name, **side} for name, side in sides.items()]
+        self.design = DesignSpace().parse(sides)
+        self.optimizer = None
+
+    def start(self, columns):
+        from hebo.optimizers.hebo import HEBO
+
         # The shared initial points take the place of its own.
-        self.optimizer = HEBO(DesignSpace().parse(sides), rand_sample=2, scramble_seed=self.seed)
+        return HEBO(self.design, rand_sample=2, scramble_seed=self.seed)
 
     def ask(self, count):
         found = self.optimizer.suggest(count)
@@ -391,11 +396,13 @@ class Hebo(Tool):
     def tell(self, points, values):
         import pandas
 
+        values = np.array(values).reshape(len(values), -1)
+        self.optimizer = self.optimizer or self.start(values.shape[1])
         if self.space:
             frame = pandas.DataFrame([self.coded(x) for x in points])
         else:
             frame = pandas.DataFrame(self.box.to_unit(points), columns=self.names)
-        self.optimizer.observe(frame, np.array(values).reshape(-1, 1))
+        self.optimizer.observe(frame, values)
 
 
 def maximised(acquisition, box, count):

@@ -105,8 +105,7 @@ impl Outlook {
         }
         let mut text = format!("Front: {}. {}\n", trials(self.size as u64), self.met());
         if self.trials.len() < self.size {
-            let (shown, all) = (self.trials.len(), self.size);
-            text.push_str(&format!("Here are {shown}, spread over it; -n {all} shows all.\n"));
+            text.push_str(&format!("{}\n", some_of(self.trials.len(), self.size)));
         }
         text.push_str(&format!("\n{listed}"));
         if let [first, second] = self.goal.objectives()
@@ -220,8 +219,13 @@ impl Outlook {
     }
 }
 
-fn trials(count: u64) -> String {
+pub fn trials(count: u64) -> String {
     format!("{count} trial{}", if count == 1 { "" } else { "s" })
+}
+
+/// That a table has some trials of a front only.
+pub fn some_of(shown: usize, all: usize) -> String {
+    format!("Here are {shown}, spread over it; -n {all} shows all.")
 }
 
 /// What is taken from a standing while it is at hand.

@@ -90,6 +90,12 @@ fn a_study_of_two_objectives_runs_to_its_front() {
     assert_eq!(kept["recommended"], json!(numbers(&kept["front"])));
     let said = desk.printed(&["best", "--recommended"]);
     assert!(said.ends_with("\nIt is the front of the values as they were told.\n"), "{said}");
+    let said = desk.printed(&["best", "--recommended", "-n", "3"]);
+    let size = kept["recommended"].as_array().unwrap().len();
+    let heading = format!(
+        "Recommended by sobol: a front of {size} trials\nHere are 3, spread over it; -n {size} shows all.\n\n"
+    );
+    assert!(said.starts_with(&heading), "{said}");
 
     let three = desk.json(&["best", "-n", "3", "--json"])["front"].clone();
     assert_eq!(three.as_array().unwrap().len(), 3);

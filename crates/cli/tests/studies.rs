@@ -41,6 +41,25 @@ fn study(script: &str, more: &str) -> String {
 }
 
 #[test]
+fn a_run_whose_lines_nobody_reads_any_more_goes_on() {
+    let script = "case $WIMBLE_TRIAL in 0|2) exit 3;; esac; echo \"$1\"";
+    let desk = Desk::new(&study(script, "trials = 4\nworkers = 1"));
+    let mut child = desk.command(&["run"]).spawn().unwrap();
+    drop(child.stderr.take());
+    let before = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if before.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("the run does not end");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let states: Vec<Json> =
+        desk.lines(&["trials", "--json"]).iter().map(|trial| trial["state"].clone()).collect();
+    assert_eq!(states, ["failed", "complete", "failed", "complete"]);
+}
+
+#[test]
 fn a_study_runs_to_its_best_configuration_and_can_be_looked_at() {
     let desk = Desk::new(&study("echo \"$1\"", "trials = 12\nworkers = 4"));
     let report = desk.printed(&["run"]);

@@ -12,7 +12,7 @@ use wimble::standing::Standing;
 use wimble_study::exchange::Row;
 use wimble_study::{Best, Study, Trial};
 
-use crate::front::{Outlook, SCREEN, spread};
+use crate::front::{Outlook, SCREEN, some_of, spread, trials as counted};
 use crate::given;
 use crate::storage::{Which, quoted};
 use crate::{best_trial, fidelity, table};
@@ -155,12 +155,16 @@ fn front(arguments: &Arguments, study: &Study) -> Result<()> {
         writeln!(out, "{}", serde_json::Value::Object(fields))?;
         return Ok(());
     }
-    let trials: Vec<Trial> = spread(kept.len(), SCREEN)
+    let trials: Vec<Trial> = spread(kept.len(), count)
         .into_iter()
         .map(|place| study.trial(kept[place]))
         .collect::<Result<_, _>>()?;
     let method = study.settings().method.name();
-    writeln!(out, "Recommended by {method}: {} of the trials\n", kept.len())?;
+    writeln!(out, "Recommended by {method}: a front of {}", counted(kept.len() as u64))?;
+    if trials.len() < kept.len() {
+        writeln!(out, "{}", some_of(trials.len(), kept.len()))?;
+    }
+    writeln!(out)?;
     write!(out, "{}", table::values(study.settings(), &trials).text)?;
     let mut by_values = study.standing(Standing::front)?;
     let mut by_model = kept;

@@ -29,6 +29,7 @@ pub(crate) mod crowding;
 mod front;
 pub(crate) mod hypervolume;
 pub(crate) mod level;
+pub(crate) mod rays;
 mod reference;
 pub(crate) mod scalarisation;
 mod slicing;

@@ -163,7 +163,7 @@ impl SearchSpace {
     /// estimate with a standard error of half a percent of what interval propagation leaves, the same on every call. 1 for
     /// candidates, of which only legal ones are kept.
     pub fn legal_share(&self) -> f64 {
-        self.known.as_ref().map_or(1.0, |known| known.share(&self.layout))
+        self.known.as_ref().map_or(1.0, |known| known.share())
     }
 
     /// Refuses a configuration that breaks a known constraint, and names the constraint. The values count as they are

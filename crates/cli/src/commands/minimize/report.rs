@@ -228,7 +228,11 @@ impl Report {
 
     fn of_front(&self, share: f64, size: usize) -> (String, String) {
         let share = format!("{:.2} % of the hypervolume of the known front", 100.0 * share);
-        (share, format!("{size} trials are on the front."))
+        let shown = match size > SHOWN_OF_FRONT {
+            true => format!("; the table has {SHOWN_OF_FRONT} of them, spread over it"),
+            false => String::new(),
+        };
+        (share, format!("{size} trials are on the front{shown}."))
     }
 
     /// The best trials that meet all constraints.

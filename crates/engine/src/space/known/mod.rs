@@ -173,15 +173,15 @@ impl Known {
     }
 
     /// The share of the space that is legal: exact where the boxes are, otherwise from draws with a seed of their own.
-    pub fn share(&self, layout: &Layout) -> f64 {
+    pub fn share(&self) -> f64 {
         let Some(region) = &self.region else { return 1.0 };
         let mut rng = Seed(0).stream("legal share", 0);
         let mut probe = Probe::of(&self.system);
-        let mut x = vec![0.0; layout.dim()];
+        let mut place = Vec::new();
         let mut legal = 0;
         for _ in 0..SHARE_DRAWS {
-            region.draw(layout, &self.system, &mut x, &mut rng);
-            legal += usize::from(self.system.is_met(layout, &x, &mut probe));
+            region.draw(&self.system, &mut place, &mut rng);
+            legal += usize::from(self.system.is_met_at(&place, &mut probe));
         }
         region.outer_share() * legal as f64 / SHARE_DRAWS as f64
     }

@@ -35,6 +35,8 @@ pub(super) struct Scratch {
     truths: Vec<Truths>,
     /// Whether a number must be one of its interval: only such numbers demand anything of their operands.
     demanded: Vec<bool>,
+    /// Whether each variable is active.
+    pub activity: Vec<Activity>,
 }
 
 impl Expression {
@@ -75,7 +77,7 @@ impl Expression {
         parts: &Parts,
         scratch: &mut Scratch,
     ) {
-        let Scratch { numbers, truths, demanded } = scratch;
+        let Scratch { numbers, truths, demanded, .. } = scratch;
         numbers.clear();
         truths.clear();
         demanded.clear();
@@ -105,7 +107,7 @@ impl Expression {
 
     /// From the truths that are wanted to the parts of the axes; false if nothing is left.
     fn backwards(&self, variables: &[Variable], parts: &mut Parts, scratch: &mut Scratch) -> bool {
-        let Scratch { numbers, truths, demanded } = scratch;
+        let Scratch { numbers, truths, demanded, .. } = scratch;
         for i in (0..self.nodes.len()).rev() {
             if truths[i].is_empty() || (demanded[i] && numbers[i].is_empty()) {
                 return false;

@@ -166,14 +166,14 @@ impl Region {
         let mut region = Self { boxes, cumulative, starts: Vec::new(), is_thin: false };
         let mut rng = Seed(0).stream("first legal points", 0);
         let mut probe = Probe::of(system);
-        let mut x = vec![0.0; layout.dim()];
+        let mut place = Vec::new();
         for _ in 0..FIRST_DRAWS {
             if region.starts.len() == STARTS {
                 return Ok(region);
             }
-            region.draw(layout, system, &mut x, &mut rng);
-            if system.is_met(layout, &x, &mut probe) {
-                region.starts.push(system.place(layout, &x));
+            region.draw(system, &mut place, &mut rng);
+            if system.is_met_at(&place, &mut probe) {
+                region.starts.push(system.snapped(layout, &place));
             }
         }
         region.is_thin = true;
@@ -197,22 +197,21 @@ impl Region {
         self.cumulative.last().copied().unwrap_or(0.0)
     }
 
-    /// Writes a point of the boxes, which need not be legal.
-    pub fn draw(&self, layout: &Layout, system: &System, x: &mut [f64], rng: &mut Rng) {
+    /// A place in the boxes, which need not be legal.
+    pub fn draw(&self, system: &System, place: &mut Vec<f64>, rng: &mut Rng) {
         let aim = uniform(rng) * self.outer_share();
         let index = self.cumulative.partition_point(|&sum| sum <= aim).min(self.boxes.len() - 1);
-        let place: Vec<f64> = random_place(system, &self.boxes[index], rng);
-        system.write(layout, &place, x);
+        random_place(system, &self.boxes[index], place, rng);
     }
 
     /// A legal point, uniform among all.
     pub fn sample(&self, layout: &Layout, system: &System, rng: &mut Rng) -> Vec<f64> {
         let mut probe = Probe::of(system);
-        let mut x = vec![0.0; layout.dim()];
+        let mut place = Vec::with_capacity(system.axes.len());
         for _ in 0..DRAWS {
-            self.draw(layout, system, &mut x, rng);
-            if system.is_met(layout, &x, &mut probe) {
-                return x;
+            self.draw(system, &mut place, rng);
+            if system.is_met_at(&place, &mut probe) {
+                return system.point(layout, &place);
             }
         }
         // In a thin region a walk does not come far from its start: it gets one of its own.
@@ -230,13 +229,12 @@ impl Region {
     fn descend(&self, layout: &Layout, system: &System, rng: &mut Rng) -> Option<Vec<f64>> {
         let mut probe = Probe::of(system);
         let mut scratch = Scratch::default();
-        let mut x = vec![0.0; layout.dim()];
+        let mut place = Vec::new();
         let mut parts = self.boxes[below(rng, self.boxes.len())].clone();
         loop {
-            let place = random_place(system, &parts, rng);
-            system.write(layout, &place, &mut x);
-            if system.is_met(layout, &x, &mut probe) {
-                return Some(system.place(layout, &x));
+            random_place(system, &parts, &mut place, rng);
+            if system.is_met_at(&place, &mut probe) {
+                return Some(system.snapped(layout, &place));
             }
             let axis = widest(system, &parts)?;
             let mut halves: Vec<Parts> = halves(system, &parts, axis).collect();
@@ -250,6 +248,7 @@ impl Region {
     }
 }
 
-fn random_place(system: &System, parts: &Parts, rng: &mut Rng) -> Vec<f64> {
-    system.axes.iter().zip(parts).map(|(axis, &part)| axis.at(part, uniform(rng))).collect()
+fn random_place(system: &System, parts: &Parts, place: &mut Vec<f64>, rng: &mut Rng) {
+    place.clear();
+    place.extend(system.axes.iter().zip(parts).map(|(axis, &part)| axis.at(part, uniform(rng))));
 }

@@ -18,23 +18,21 @@ const BISECTIONS: usize = 20;
 pub(super) fn repair(layout: &Layout, system: &System, starts: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
     let place = system.place(layout, x);
     let mut probe = Probe::of(system);
-    if let Some(moved) = one_axis(layout, system, &place, &mut probe) {
-        return moved;
+    if let Some(moved) = one_axis(system, &place, &mut probe) {
+        return system.point(layout, &moved);
     }
     let far = |start: &&Vec<f64>| distance(system, start, &place);
     let anchor = starts.iter().min_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(&place);
-    let mut x = vec![0.0; layout.dim()];
-    let mut is_legal = |place: &[f64]| {
-        system.write(layout, place, &mut x);
-        system.is_met(layout, &x, &mut probe)
-    };
+    let mut is_legal = |place: &[f64]| system.is_met_at(place, &mut probe);
     let mut near = anchor.clone();
+    let mut between = Vec::with_capacity(place.len());
     let (mut inside, mut outside) = (0.0, 1.0);
     for _ in 0..BISECTIONS {
         let t = 0.5 * (inside + outside);
-        let between = towards(system, anchor, &place, t);
+        towards(system, anchor, &place, t, &mut between);
         if is_legal(&between) {
-            (inside, near) = (t, between);
+            inside = t;
+            std::mem::swap(&mut near, &mut between);
         } else {
             outside = t;
         }
@@ -45,8 +43,7 @@ pub(super) fn repair(layout: &Layout, system: &System, starts: &[Vec<f64>], x: &
             near[axis] = moved;
         }
     }
-    system.write(layout, &near, &mut x);
-    x
+    system.point(layout, &near)
 }
 
 /// How far two coordinates or levels of an axis are apart; different choices, a side of the cube.
@@ -62,69 +59,76 @@ fn distance(system: &System, a: &[f64], b: &[f64]) -> f64 {
     system.axes.iter().zip(a).zip(b).map(|((axis, &a), &b)| gap(axis, a, b).powi(2)).sum()
 }
 
-/// The place at a part `t` of the way between two, with the choices of the first.
-fn towards(system: &System, from: &[f64], to: &[f64], t: f64) -> Vec<f64> {
-    let between = |((axis, &from), &to): ((&Axis, &f64), &f64)| match axis.is_continuous() {
+/// Writes the place at a part `t` of the way between two, with the choices of the first.
+fn towards(system: &System, from: &[f64], to: &[f64], t: f64, between: &mut Vec<f64>) {
+    let part = |((axis, &from), &to): ((&Axis, &f64), &f64)| match axis.is_continuous() {
         _ if axis.is_choice => from,
         true => from + (to - from) * t,
         false => (from + (to - from) * t).round(),
     };
-    system.axes.iter().zip(from).zip(to).map(between).collect()
+    between.clear();
+    between.extend(system.axes.iter().zip(from).zip(to).map(part));
 }
 
-/// The nearest legal point found that differs from an illegal place in one axis.
-fn one_axis(
-    layout: &Layout,
-    system: &System,
-    place: &[f64],
-    probe: &mut Probe,
-) -> Option<Vec<f64>> {
+/// The nearest legal place found that differs from an illegal one in one axis.
+fn one_axis(system: &System, place: &[f64], probe: &mut Probe) -> Option<Vec<f64>> {
     let mut scratch = Scratch::default();
-    let mut x = vec![0.0; layout.dim()];
-    let mut nearest: Option<(f64, Vec<f64>)> = None;
+    let mut parts = Parts::with_capacity(place.len());
+    let mut nearest: Option<(f64, usize, f64)> = None;
     let mut moved = place.to_vec();
     for &index in &system.relevant {
         let axis = &system.axes[index];
-        let mut parts: Parts = place.iter().map(|&at| (at, at)).collect();
+        parts.clear();
+        parts.extend(place.iter().map(|&at| (at, at)));
         parts[index] = axis.whole();
         if system.narrow(&mut parts, &mut scratch) == Verdict::Broken {
             continue;
         }
-        for to in inwards(axis, place[index], parts[index]) {
+        inwards(axis, place[index], parts[index], |to| {
             let gap = gap(axis, to, place[index]);
-            if nearest.as_ref().is_some_and(|(least, _)| gap >= *least) {
-                break;
+            if nearest.is_some_and(|(least, ..)| gap >= least) {
+                return true;
             }
             moved[index] = to;
-            system.write(layout, &moved, &mut x);
-            if system.is_met(layout, &x, probe) {
-                nearest = Some((gap, x.clone()));
-                break;
+            let is_legal = system.is_met_at(&moved, probe);
+            if is_legal {
+                nearest = Some((gap, index, to));
             }
-        }
+            is_legal
+        });
         moved[index] = place[index];
     }
-    nearest.map(|(_, x)| x)
+    let (_, index, to) = nearest?;
+    moved[index] = to;
+    Some(moved)
 }
 
-/// Coordinates or levels to try in a part of an axis, nearest to `from` first: its nearest end, then ever larger
-/// steps inwards. Levels and choices are tried one by one.
-fn inwards(axis: &Axis, from: f64, (low, high): (f64, f64)) -> Vec<f64> {
+/// Tries coordinates or levels in a part of an axis until one ends the search, nearest to `from` first: its nearest end, then ever
+/// larger steps inwards. Levels and choices are tried one by one.
+fn inwards(axis: &Axis, from: f64, (low, high): (f64, f64), mut ends: impl FnMut(f64) -> bool) {
     /// The most choices, or steps, to try.
     const MOST: usize = 48;
     if axis.is_choice {
         let levels = (low as u64..=high as u64).map(|level| level as f64);
-        return levels.filter(|&level| level != from).take(MOST).collect();
+        levels.filter(|&level| level != from).take(MOST).any(ends);
+        return;
     }
-    let resolution = axis.resolution();
     let end = from.clamp(low, high);
-    let mut steps = vec![end];
-    let mut step = resolution;
-    while steps.len() < MOST && step < high - low {
+    if ends(end) {
+        return;
+    }
+    let mut step = axis.resolution();
+    let mut tried = 1;
+    while tried < MOST && step < high - low {
         // From inside the part, both ways are open.
-        let ways = [end + step, end - step];
-        steps.extend(ways.into_iter().filter(|to| (low..=high).contains(to) && *to != from));
+        for to in [end + step, end - step] {
+            if (low..=high).contains(&to) && to != from {
+                tried += 1;
+                if ends(to) {
+                    return;
+                }
+            }
+        }
         step = if axis.is_continuous() { 2.0 * step } else { step + 1.0 };
     }
-    steps
 }

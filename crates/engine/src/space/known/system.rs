@@ -87,21 +87,17 @@ impl System {
 
     /// The place of a legal point.
     pub fn place(&self, layout: &Layout, x: &[f64]) -> Vec<f64> {
-        let mut place = Vec::with_capacity(self.axes.len());
-        self.read_place(layout, x, &mut place);
-        place
+        (0..self.axes.len()).map(|axis| self.read(axis, layout, x)).collect()
     }
 
-    fn read_place(&self, layout: &Layout, x: &[f64], place: &mut Vec<f64>) {
-        place.clear();
-        for axis in &self.axes {
-            place.push(match axis.is_continuous() {
-                true => x[axis.coordinate],
-                false => {
-                    let entry = &layout.entries()[axis.dimension];
-                    entry.encoding.level(&x[entry.range.clone()]) as f64
-                }
-            });
+    fn read(&self, axis: usize, layout: &Layout, x: &[f64]) -> f64 {
+        let axis = &self.axes[axis];
+        match axis.is_continuous() {
+            true => x[axis.coordinate],
+            false => {
+                let entry = &layout.entries()[axis.dimension];
+                entry.encoding.level(&x[entry.range.clone()]) as f64
+            }
         }
     }
 
@@ -117,19 +113,52 @@ impl System {
         layout.snap(x);
     }
 
+    /// The legal point nearest to a place.
+    pub fn point(&self, layout: &Layout, place: &[f64]) -> Vec<f64> {
+        let mut x = vec![0.0; layout.dim()];
+        self.write(layout, place, &mut x);
+        x
+    }
+
+    /// The place of the legal point nearest to a place.
+    pub fn snapped(&self, layout: &Layout, place: &[f64]) -> Vec<f64> {
+        self.place(layout, &self.point(layout, place))
+    }
+
     /// Whether a legal point of the dimensions meets every constraint.
     pub fn is_met(&self, layout: &Layout, x: &[f64], probe: &mut Probe) -> bool {
-        let Probe { place, values, slots } = probe;
-        self.read_place(layout, x, place);
-        values.clear();
+        let mut place = std::mem::take(&mut probe.place);
+        place.resize(self.axes.len(), 0.0);
+        for &axis in &self.relevant {
+            place[axis] = self.read(axis, layout, x);
+        }
+        let met = self.is_met_at(&place, probe);
+        probe.place = place;
+        met
+    }
+
+    /// Whether the legal point nearest to a place meets every constraint. No point is written: a draw that is not legal costs
+    /// little more than its constraints.
+    pub fn is_met_at(&self, place: &[f64], probe: &mut Probe) -> bool {
+        let Probe { values, slots, .. } = probe;
         values.resize(self.variables.len(), 0.0);
-        let active = if self.conditional { layout.active(x) } else { Vec::new() };
         for &variable in &self.mentioned {
             let found = &self.variables[variable];
-            let silent = found.conditional && !active[found.dimension];
+            let silent = found.conditional && !self.is_active(found.dimension, place);
             values[variable] = if silent { f64::NAN } else { found.value(place) };
         }
         self.expressions.iter().all(|expression| expression.is_met(values, slots))
+    }
+
+    /// Whether a dimension is active at a place.
+    fn is_active(&self, mut dimension: usize, place: &[f64]) -> bool {
+        while let Some((gate, axis)) = &self.gates[dimension] {
+            if gate.levels.binary_search(&(place[*axis] as u64)).is_err() {
+                return false;
+            }
+            dimension = gate.parent;
+        }
+        true
     }
 
     /// The first constraint that a configuration breaks, by index. Parameters without a value are inactive.
@@ -146,31 +175,42 @@ impl System {
     /// Cuts off what cannot meet all constraints.
     pub fn narrow(&self, parts: &mut Parts, scratch: &mut Scratch) -> Verdict {
         let mut size = self.share(parts);
+        let mut activity = std::mem::take(&mut scratch.activity);
+        let mut verdict = Verdict::Open;
         for _ in 0..PASSES {
-            let activity = self.activity(parts);
-            let mut met = true;
-            for expression in &self.expressions {
-                match expression.narrow(&self.variables, &activity, parts, scratch) {
-                    Verdict::Broken => return Verdict::Broken,
-                    Verdict::Met => {}
-                    Verdict::Open => met = false,
-                }
-            }
-            if met {
-                return Verdict::Met;
+            self.note_activity(parts, &mut activity);
+            verdict = self.pass(parts, &activity, scratch);
+            if verdict != Verdict::Open {
+                break;
             }
             let before = std::mem::replace(&mut size, self.share(parts));
             if size > HARDLY * before {
                 break;
             }
         }
-        Verdict::Open
+        scratch.activity = activity;
+        verdict
     }
 
-    /// Whether each variable is active in a box.
-    fn activity(&self, parts: &Parts) -> Vec<Activity> {
+    /// One pass over all constraints.
+    fn pass(&self, parts: &mut Parts, activity: &[Activity], scratch: &mut Scratch) -> Verdict {
+        let mut all = Verdict::Met;
+        for expression in &self.expressions {
+            match expression.narrow(&self.variables, activity, parts, scratch) {
+                Verdict::Broken => return Verdict::Broken,
+                Verdict::Met => {}
+                Verdict::Open => all = Verdict::Open,
+            }
+        }
+        all
+    }
+
+    /// Notes whether each variable is active in a box.
+    fn note_activity(&self, parts: &Parts, activity: &mut Vec<Activity>) {
+        activity.clear();
         if !self.conditional {
-            return vec![Activity::Always; self.variables.len()];
+            activity.resize(self.variables.len(), Activity::Always);
+            return;
         }
         let mut dimensions: Vec<Activity> = Vec::with_capacity(self.gates.len());
         for gate in &self.gates {
@@ -188,6 +228,6 @@ impl System {
                 _ => Activity::Sometimes,
             });
         }
-        self.variables.iter().map(|variable| dimensions[variable.dimension]).collect()
+        activity.extend(self.variables.iter().map(|variable| dimensions[variable.dimension]));
     }
 }

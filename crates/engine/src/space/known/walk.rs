@@ -23,13 +23,7 @@ pub(super) fn walk(
 ) -> Vec<f64> {
     let numbers = system.relevant.iter().copied();
     let numbers: Vec<usize> = numbers.filter(|&axis| system.axes[axis].is_continuous()).collect();
-    let mut walker = Walker {
-        layout,
-        system,
-        place: start.to_vec(),
-        x: vec![0.0; layout.dim()],
-        probe: Probe::of(system),
-    };
+    let mut walker = Walker { system, place: start.to_vec(), probe: Probe::of(system) };
     for step in 0..steps {
         if numbers.len() > 1 && step.is_multiple_of(2) {
             walker.any_direction(&numbers, rng);
@@ -45,25 +39,16 @@ pub(super) fn walk(
     {
         *at = axis.at(axis.whole(), uniform(rng));
     }
-    let Walker { place, mut x, .. } = walker;
-    system.write(layout, &place, &mut x);
-    x
+    system.point(layout, &walker.place)
 }
 
 struct Walker<'w> {
-    layout: &'w Layout,
     system: &'w System,
     place: Vec<f64>,
-    x: Vec<f64>,
     probe: Probe,
 }
 
 impl Walker<'_> {
-    fn is_legal(&mut self, place: &[f64]) -> bool {
-        self.system.write(self.layout, place, &mut self.x);
-        self.system.is_met(self.layout, &self.x, &mut self.probe)
-    }
-
     fn one_axis(&mut self, index: usize, rng: &mut Rng) {
         let axis = &self.system.axes[index];
         let from = self.place[index];
@@ -76,7 +61,7 @@ impl Walker<'_> {
             if to == from {
                 return;
             }
-            if self.is_legal(&place) {
+            if self.system.is_met_at(&place, &mut self.probe) {
                 self.place = place;
                 return;
             }
@@ -106,7 +91,7 @@ impl Walker<'_> {
             for (&axis, &slope) in axes.iter().zip(&direction) {
                 place[axis] = (self.place[axis] + t * slope).clamp(0.0, 1.0);
             }
-            if self.is_legal(&place) {
+            if self.system.is_met_at(&place, &mut self.probe) {
                 self.place = place;
                 return;
             }

@@ -46,7 +46,7 @@ use crate::theory::normal::probability_within;
 use archive::Archive;
 use constrained::Constrained;
 use nursery::Nursery;
-use picks::Picks;
+use picks::{EXACT, Picks};
 use pool::Pool;
 use prospects::{Prospects, meeting};
 use spread::spread;
@@ -65,6 +65,9 @@ const LATER_STEPS: (f64, f64) = (3e-3, 0.1);
 const PARENTS: usize = 40;
 /// How far beyond the nadir the reference point is, in units of the range.
 const BEYOND: f64 = 0.1;
+/// With many objectives, the share of a front that its nadir is taken from, and the least part of its extent that this leaves.
+const MOST_OF_FRONT: f64 = 0.9;
+const LEAST_RANGE: f64 = 0.05;
 /// Share of noise in the variance of an objective above which its model, not its values, says where the front is.
 const NOISY: f64 = 1e-2;
 /// Trials up to which every tenth one has hyper-parameters fitted further: then models see all they ever will, and little changes.
@@ -417,7 +420,9 @@ fn variance(numbers: &[f64]) -> f64 {
     numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / n
 }
 
-/// A tenth beyond the nadir of two fronts together, and the range of each objective on them.
+/// A tenth beyond the nadir of two fronts together, and the range of each objective on them. With more than [`EXACT`] objectives most rows
+/// are on a front, and some are there for one low value with all others far too high: they would move the reference point so far out that gains are
+/// made far from the front. There the nadir is the value that [`MOST_OF_FRONT`] of the rows stay below.
 fn reference(observed: &Points, predicted: &Points) -> Result<(Vec<f64>, Vec<f64>)> {
     let mut both = observed.clone();
     both.extend(predicted);
@@ -425,9 +430,17 @@ fn reference(observed: &Points, predicted: &Points) -> Result<(Vec<f64>, Vec<f64
     let mut reference = Vec::with_capacity(both.dim());
     let mut ranges = Vec::with_capacity(both.dim());
     for j in 0..both.dim() {
-        let values = front.iter().map(|&i| both.row(i)[j]);
-        let (low, high) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)));
+        let mut values: Vec<f64> = front.iter().map(|&i| both.row(i)[j]).collect();
+        values.sort_by(f64::total_cmp);
+        let last = values.len() - 1;
+        let (low, highest) = (values[0], values[last]);
+        let high = match both.dim() <= EXACT {
+            true => highest,
+            false => {
+                let most = values[(last as f64 * MOST_OF_FRONT) as usize];
+                most.max(low + LEAST_RANGE * (highest - low))
+            }
+        };
         let range = (high - low).max(1e-9);
         reference.push(high + BEYOND * range);
         ranges.push(range);

@@ -15,8 +15,8 @@
 //! Where nothing gains, the expected gain decides, which is never 0. Gains are not computed anew for every candidate and pick:
 //! they only fall, so that a queue by the last known gain finds the highest with few computations.
 //!
-//! Beyond three objectives boxes are too many. There each pick maximises a random scalarisation, whose mean over
-//! the weights is the hypervolume (`pareto::scalarisation`).
+//! Beyond three objectives boxes are too many. There gains are counted by a sample of directions (`pareto::rays`); where nothing gains, a
+//! pick maximises a random scalarisation (`pareto::scalarisation`).
 
 use std::collections::BinaryHeap;
 
@@ -26,6 +26,7 @@ use crate::acquisition::{expected_gain, improvement};
 use crate::domain::Occupied;
 use crate::error::Result;
 use crate::pareto::Boxes;
+use crate::pareto::rays::Rays;
 use crate::pareto::scalarisation::Scalarisation;
 use crate::points::Points;
 use crate::seed::Rng;
@@ -48,6 +49,8 @@ const FIRST: usize = 20;
 const APART: f64 = 1e-6;
 /// How far it moves.
 const AWAY: f64 = 0.02;
+/// Directions by which gains are counted beyond [`EXACT`] objectives.
+const RAYS: usize = 512;
 /// Random scalarisations that are tried before a pick takes the best of the last.
 const TRIES: usize = 8;
 
@@ -69,6 +72,8 @@ pub(super) struct Picks<'p, 'm, 'o, 't> {
 /// What a row of values is worth.
 enum Worth {
     Gain(Boxes),
+    /// The gain of values over these ranges, by a sample of directions.
+    Sampled(Rays, Vec<f64>),
     Expected(Boxes),
     /// Expected improvement of this objective below a value.
     End(usize, f64),
@@ -90,6 +95,8 @@ impl Worth {
         match self {
             Self::Gain(boxes) if width == 0.0 => boxes.gain(means),
             Self::Gain(boxes) => boxes.gain(&lowered()),
+            Self::Sampled(rays, ranges) if width == 0.0 => rays.gain(&scaled(means, ranges)),
+            Self::Sampled(rays, ranges) => rays.gain(&scaled(&lowered(), ranges)),
             Self::Expected(boxes) => expected_gain(boxes, means, deviations),
             &Self::End(objective, least) => {
                 improvement(least, means[objective], deviations[objective])
@@ -115,12 +122,13 @@ impl Picks<'_, '_, '_, '_> {
     pub(super) fn choose(mut self, first: usize, count: usize, rng: &mut Rng) -> Result<Points> {
         let mut chosen = Points::with_capacity(self.known.dim(), count);
         let mut queue = BinaryHeap::new();
+        let mut rays = None;
         for pick in 0..count {
             let width = WIDTHS[(first + pick) % WIDTHS.len()];
             let winner = match self.end(first + pick, width)? {
                 Some(end) => Some(end),
                 None if self.front.dim() <= EXACT => self.exact(pick, width, &mut queue)?,
-                None => self.scalarised(width, rng)?,
+                None => self.sampled(pick, width, &mut queue, &mut rays, rng)?,
             };
             let x = match winner {
                 Some(winner) => {
@@ -134,7 +142,11 @@ impl Picks<'_, '_, '_, '_> {
             };
             self.occupied.insert(&x);
             self.pool.take_in(&x);
-            self.front.extend(&self.pool.means_at(&Points::from_rows(x.len(), [&x])));
+            let means = self.pool.means_at(&Points::from_rows(x.len(), [&x]));
+            if let Some(rays) = &mut rays {
+                rays.add(&scaled(means.row(0), &self.ranges));
+            }
+            self.front.extend(&means);
             self.known.push(&x);
             chosen.push(&x);
         }
@@ -165,7 +177,7 @@ impl Picks<'_, '_, '_, '_> {
             if found.as_ref().is_some_and(|winner| winner.value > 0.0) {
                 return Ok(found);
             }
-        } else if let Some((value, candidate)) = self.first(&boxes, pick, queue) {
+        } else if let Some((value, candidate)) = self.first(|row| boxes.gain(row), pick, queue) {
             return Ok(Some(Winner { worth: Worth::Gain(boxes), value, candidate }));
         }
         self.highest(Worth::Expected(boxes), width)
@@ -174,13 +186,13 @@ impl Picks<'_, '_, '_, '_> {
     /// The free candidate whose means gain most, if any does.
     fn first(
         &mut self,
-        boxes: &Boxes,
+        gain_of: impl Fn(&[f64]) -> f64,
         pick: usize,
         queue: &mut BinaryHeap<Claim>,
     ) -> Option<(f64, usize)> {
         if queue.is_empty() {
             let claim = |(candidate, means): (usize, &[f64])| {
-                let gain = boxes.gain(means);
+                let gain = gain_of(means);
                 Claim { gain, candidate, at: pick, is_weighed: false }
             };
             *queue = self.pool.means().rows().enumerate().map(claim).collect();
@@ -195,7 +207,7 @@ impl Picks<'_, '_, '_, '_> {
                 queue.push(claim);
                 return (claim.gain > 0.0).then_some((claim.gain, i));
             }
-            let gain = if is_new { claim.gain } else { boxes.gain(self.pool.means().row(i)) };
+            let gain = if is_new { claim.gain } else { gain_of(self.pool.means().row(i)) };
             let chance = match self.pool.known_chance(i) {
                 // What gains nothing needs no chance; of what does, only the first is looked at more closely.
                 None if gain > 0.0 && is_new => Some(self.pool.chance(i)),
@@ -206,6 +218,37 @@ impl Picks<'_, '_, '_, '_> {
             queue.push(Claim { gain, candidate: i, at: pick, is_weighed });
         }
         None
+    }
+
+    /// The free candidate with the highest gain by a sample of directions; where none gains, the best by a random scalarisation.
+    fn sampled(
+        &mut self,
+        pick: usize,
+        width: f64,
+        queue: &mut BinaryHeap<Claim>,
+        rays: &mut Option<Rays>,
+        rng: &mut Rng,
+    ) -> Result<Option<Winner>> {
+        if rays.is_none() {
+            let mut drawn = Rays::draw(&scaled(&self.reference, &self.ranges), RAYS, rng)?;
+            self.front.rows().for_each(|row| drawn.add(&scaled(row, &self.ranges)));
+            *rays = Some(drawn);
+        }
+        let Some(rays) = rays else { return Ok(None) };
+        let ranges = self.ranges.clone();
+        if width > 0.0 {
+            let found = self.highest(Worth::Sampled(rays.clone(), ranges), width)?;
+            if found.as_ref().is_some_and(|winner| winner.value > 0.0) {
+                return Ok(found);
+            }
+        } else {
+            let gain_of = |row: &[f64]| rays.gain(&scaled(row, &ranges));
+            if let Some((value, candidate)) = self.first(gain_of, pick, queue) {
+                let worth = Worth::Sampled(rays.clone(), ranges);
+                return Ok(Some(Winner { worth, value, candidate }));
+            }
+        }
+        self.scalarised(width, rng)
     }
 
     /// The free candidate with the best value of a random scalarisation: of the first under which one is better than the front, or of the last
