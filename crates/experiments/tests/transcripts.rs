@@ -68,7 +68,20 @@ fn another_tool_plays_a_trial_of_a_figure_on_the_points_of_our_methods() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().to_str().unwrap();
     printed(
-        &["paper", "fig3", "--problems", "mnist", "--methods", "random", "--rounds", "1", "--trials", "4", "--out", out],
+        &[
+            "paper",
+            "fig3",
+            "--problems",
+            "mnist",
+            "--methods",
+            "random",
+            "--rounds",
+            "1",
+            "--trials",
+            "4",
+            "--out",
+            out,
+        ],
         "",
     );
     let ours = std::fs::read_to_string(dir.path().join("records/fig3/mnist__random__3.jsonl"));
