@@ -90,9 +90,8 @@ pub(crate) fn faces(settings: &Settings, records: &crate::record::Records) -> St
         "\n## Where the points lie\n\nThe share of points after the initial ones that have a coordinate at an end of its range, and the \
          cumulative regret as a multiple of random search's.\n\n\
          | problem | method | on a face | regret / that of random search |\n|---|---|---|---|\n{rows}\n\
-         The box is [-5, 10] in each coordinate. At its upper faces the function has values near 10⁶, several times its mean over \
-         the box; the few points of a batch that lie there decide the cumulative regret. The repulsion between the particles of \
-         Stein's method pushes them outwards, and a face stops them there. So with particles the figure compares how often each \
-         method's particles end on a face, more than how well it optimises. Draws from the same density are not pushed.\n"
+         The box is [-5, 10] in each coordinate. Where one other than the last is at its upper end the function has values near 10⁶, \
+         several times its mean over the box. A draw is never exactly on a face, so between particles and draws compare the \
+         regrets, not the shares.\n"
     )
 }
