@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-PAIRS = int(os.environ.get("WIMBLE_TEST_PAIRS", "6000"))
+PAIRS = int(os.environ.get("WIMBLE_TEST_PAIRS", "3000"))
 
 #: Asks and tells; prints the kilobytes that each trial of the last two thirds has added.
 TEXT = """
