@@ -85,9 +85,12 @@ impl Runs {
 /// What counts is the best trial, and under noise the one that the method recommends or, where it does not say, the one with the
 /// best value told.
 pub(super) fn share(trial: &Trial, evaluations: usize) -> Option<f64> {
-    let goes_so_far = trial.end == Some(End::Aborted)
-        || trial.rounds.last().is_some_and(|last| last.evaluations >= evaluations);
-    if !goes_so_far {
+    // One that was stopped is judged as far as it was meant to go.
+    let meant = trial.rounds.last().map_or(0, |last| match trial.end {
+        Some(End::Aborted) => trial.start.rounds * (last.evaluations / last.round),
+        _ => last.evaluations,
+    });
+    if evaluations > meant {
         return None;
     }
     let metrics: &[&str] = match trial.start.key.problem.contains("+noise") {
@@ -143,8 +146,11 @@ pub(super) mod tests {
         assert_eq!(share(&run, 19), Some(1.0 / 51.0));
         assert_eq!(share(&run, 20), Some(11.0 / 51.0));
         assert_eq!(share(&run, 21), None);
-        // One that was stopped keeps what it had.
-        assert_eq!(share(&trial("bbob-f1-i1-2", &gaps, End::Aborted), 40), Some(11.0 / 51.0));
+        // One that was stopped keeps what it had, as far as it was meant to go.
+        let mut stopped = trial("bbob-f1-i1-2", &gaps, End::Aborted);
+        stopped.start.rounds = 4;
+        assert_eq!(share(&stopped, 40), Some(11.0 / 51.0));
+        assert_eq!(share(&stopped, 41), None);
     }
 
     #[test]
