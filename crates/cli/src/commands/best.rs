@@ -30,7 +30,7 @@ pub struct Arguments {
     count: Option<u32>,
     /// Show only the trial to keep. Where values are noisy the best value may be luck, and a method that models the noise
     /// (auto) may recommend another trial. Reads the whole history
-    #[arg(long, conflicts_with = "count")]
+    #[arg(long)]
     recommended: bool,
     /// Print JSON: one object, or a list with --count; with several objectives one object with `front`, all of it unless
     /// --count is given. `recommended` is the number of the trial to keep; in a study of more
@@ -44,6 +44,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let study = arguments.which.look()?;
     if study.settings().goal.objectives().len() > 1 {
         return front(arguments, &study);
+    }
+    if arguments.recommended && arguments.count.is_some() {
+        bail!("a study of one objective has one recommended trial: leave out -n, or --recommended");
     }
     let goal = &study.settings().goal;
     let count = arguments.count.unwrap_or(1) as usize;

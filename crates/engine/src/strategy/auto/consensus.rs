@@ -2,8 +2,8 @@
 //!
 //! On a rugged function the best trials lie in several small basins. Their spread keeps main's box wide, no explorer opens, and a model that takes
 //! ruggedness for noise learns nothing more. What the best trials have in common still says where the function is low on the whole:
-//! the mean over their basins is a better guess than any of them. So evolution strategies search, and so does main once its best
-//! value has not fallen for [`STUCK`] trials:
+//! the mean over their basins is a better guess than any of them. So evolution strategies search, and so does main, in [`FEWEST`]
+//! dimensions and more, once its best value has not fallen for [`STUCK`] trials:
 //!
 //! ```text
 //! x = m + ⅖ s ∘ N(0, I),     m, s: weighted mean and deviations of the d + 6 best trials,     wᵢ = ln(d + 6½) - ln i
@@ -16,6 +16,9 @@ use rand_distr::{Distribution as _, StandardNormal};
 use crate::history::History;
 use crate::seed::Rng;
 
+/// The fewest dimensions. In fewer, boxes of main's size are soon covered, and where values are noisy rather than rugged
+/// a batch about one point learns less than one that is spread.
+pub(super) const FEWEST: usize = 8;
 /// Trials without a gain after which main is stuck.
 pub(super) const STUCK: usize = 40;
 /// The share of main's picks that are drawn.

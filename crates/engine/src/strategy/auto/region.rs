@@ -41,7 +41,7 @@ const FLATTEST: f64 = 0.03;
 /// How far the widths of the box may differ from their mean.
 const WIDTHS: (f64, f64) = (0.2, 5.0);
 /// Resilient steps of the first fit, of those that follow, and after a turn.
-const STEPS: [usize; 3] = [15, 6, 4];
+const STEPS: [usize; 3] = [15, 2, 4];
 /// The length below which a region is taken to hold a single valley: values count as they are, coordinates turn, and
 /// the kernel has no sum over them.
 const VALLEY: f64 = 0.2;

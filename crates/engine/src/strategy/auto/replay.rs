@@ -92,7 +92,8 @@ impl Replay {
     /// What the best trials have in common, if main is wide and its best value has not fallen for long.
     pub(super) fn consensus(&self, history: &History) -> Option<Consensus> {
         let stuck = self.trials.saturating_sub(self.risen) > consensus::STUCK;
-        (stuck && self.explorer.is_none())
+        let many = history.points().dim() >= consensus::FEWEST;
+        (stuck && many && self.explorer.is_none())
             .then(|| Consensus::of(self.best.iter().map(|best| best.1), history))
     }
 
