@@ -12,6 +12,7 @@ use wimble::standing::Standing;
 use wimble_study::exchange::Row;
 use wimble_study::{Best, Study, Trial};
 
+use crate::exit::usage;
 use crate::front::{Outlook, SCREEN, some_of, spread, trials as counted};
 use crate::given;
 use crate::storage::{Which, quoted};
@@ -46,7 +47,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return front(arguments, &study);
     }
     if arguments.recommended && arguments.count.is_some() {
-        bail!("a study of one objective has one recommended trial: leave out -n, or --recommended");
+        return Err(usage(
+            "a study of one objective has one recommended trial: leave out -n, or --recommended",
+        ));
     }
     let goal = &study.settings().goal;
     let count = arguments.count.unwrap_or(1) as usize;
