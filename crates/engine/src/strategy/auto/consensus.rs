@@ -39,11 +39,12 @@ pub(super) struct Consensus {
 }
 
 impl Consensus {
-    /// That of some trials, best first.
-    pub(super) fn of(trials: impl Iterator<Item = usize> + Clone, history: &History) -> Self {
+    /// That of some trials, given with their values, best first.
+    pub(super) fn of(trials: &[(f64, usize)], history: &History) -> Self {
         let (dim, most) = (history.points().dim(), wanted(history.points().dim()) as f64);
         let weights = (1..).map(|rank| (most + 0.5).ln() - f64::from(rank).ln());
-        let weighted = || trials.clone().map(|i| history.points().row(i)).zip(weights.clone());
+        let weighted =
+            || trials.iter().map(|trial| history.points().row(trial.1)).zip(weights.clone());
         let sum: f64 = weighted().map(|(_, weight)| weight).sum();
         let mean_of = |f: &dyn Fn(&[f64]) -> f64| {
             weighted().map(|(x, weight)| weight * f(x)).sum::<f64>() / sum
@@ -75,7 +76,7 @@ mod tests {
         for x in [0.2, 0.4, 0.9] {
             history.push(&[x], Outcome::from(x)).unwrap();
         }
-        let consensus = Consensus::of(0..3, &history);
+        let consensus = Consensus::of(&[(0.2, 0), (0.4, 1), (0.9, 2)], &history);
         let weights = [1.0_f64, 2.0, 3.0].map(|rank| 7.5_f64.ln() - rank.ln());
         let sum: f64 = weights.iter().sum();
         let mean = (0.2 * weights[0] + 0.4 * weights[1] + 0.9 * weights[2]) / sum;

@@ -93,8 +93,7 @@ impl Replay {
     pub(super) fn consensus(&self, history: &History) -> Option<Consensus> {
         let stuck = self.trials.saturating_sub(self.risen) > consensus::STUCK;
         let many = history.points().dim() >= consensus::FEWEST;
-        (stuck && many && self.explorer.is_none())
-            .then(|| Consensus::of(self.best.iter().map(|best| best.1), history))
+        (stuck && many && self.explorer.is_none()).then(|| Consensus::of(&self.best, history))
     }
 
     /// Reads history to its end.
